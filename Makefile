@@ -1,6 +1,6 @@
-# make run   builds everything and runs the flagship scenario
+# make run   builds everything and runs the main scenario
 # make test  builds everything and runs every check
-# make dist  builds what is shipped: a static program, a Debian package, manual pages, completions
+# make dist  builds the release files: a static program, a Debian package, manual pages, completions
 
 .PHONY: run said test crates pages dist web clean
 
@@ -9,9 +9,9 @@ run: said web
 	target/release/longhaul run scenarios/two-providers.toml
 
 said:
-	@echo "make run: builds the program, which takes some minutes the first time, then measures for a minute"
+	@echo "make run: builds the program (several minutes the first time), then measures for a minute"
 
-# Clippy compiles what it looks at: with it as the compiler of the workspace, nothing is compiled once for its complaints and again to run.
+# Clippy as the compiler of the workspace: each crate is compiled once, for lints and for the tests.
 test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 test: web
@@ -19,18 +19,18 @@ test: web
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target crates pages
 	target/debug/xtask check built
 
-# One build of everything: a build of fewer crates has fewer features, and most of it would be built twice.
+# One build of everything: a build of fewer crates enables fewer features, so most crates would be built twice.
 crates:
 	cargo build --quiet --workspace --all-targets
 
-# A browser walks through the pages while the crates are compiled.
+# Browser tests of the pages, while the crates are compiled.
 pages:
 	cd web && npm test --silent
 
 dist: web
 	cargo xtask dist
 
-# The pages, which are compiled into the program.
+# The pages that are compiled into the program.
 PAGES := web/dist/report.html web/dist/figures.html web/dist/speed.html web/dist/speed.js web/dist/speed.css web/dist/operator.html web/dist/operator.js web/dist/operator.css
 web: $(PAGES)
 

@@ -1,4 +1,4 @@
-//! The operator's side: status, explanations and purges, on an address of their own.
+//! Admin interface: status, metrics, explanations, settings and purges, on a separate address.
 
 use std::sync::Arc;
 
@@ -24,27 +24,25 @@ use crate::{
     settings::{EXPECTED, Setting},
 };
 
-/// A token that may purge: `edge token --json`.
+/// A token that authorizes purges, the output of `edge token --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Token {
-    /// For whoever may purge; nothing else has it.
+    /// Secret token. It is not stored anywhere.
     pub token: String,
-    /// Its SHA-256, for `tokens` in the network's file.
+    /// SHA-256 of the token, for `tokens` in the network's file.
     pub sha256: String,
 }
 
 impl Token {
-    /// A new one, of 192 random bits.
-    ///
+    /// Creates a token of 192 random bits.
     /// # Errors
-    /// When the system gives no random numbers.
+    /// If no random numbers are available.
     pub fn make() -> Result<Self, Error> {
         let token = token::make().map_err(Error::Runtime)?;
         Ok(Self { sha256: TokenHash::of(token.as_bytes()).to_string(), token })
     }
 }
 
-/// Answers the operator's requests.
 pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let path: Vec<_> = parts.uri.path().split('/').skip(1).collect();
@@ -58,7 +56,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
             }
             match body.collect(LARGEST_REQUEST).await {
                 Ok(text) => purge(edge, zone, &text).await,
-                Err(_) => failure(StatusCode::BAD_REQUEST, "the request broke off, or is longer than 1 MB"),
+                Err(_) => failure(StatusCode::BAD_REQUEST, "the request is truncated or longer than 1 MB"),
             }
         }
         (method, ["client", "v4", "zones", zone, path @ ..])
@@ -81,7 +79,8 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
     }
 }
 
-/// Accepts the stream of the key-value store in the state that the request names; `null` is a missing stream.
+/// Accepts the stream of the key-value store in the state that the request contains. `null` is a missing
+/// stream.
 async fn accept_stream(edge: &Edge, text: &[u8]) -> Response<Body> {
     let Some(kv) = &edge.kv else {
         return failure(StatusCode::NOT_FOUND, "this data centre has no key-value store");
@@ -159,7 +158,7 @@ async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
     let asked: Purges = match serde_json::from_slice(text) {
         Ok(asked) => asked,
         Err(error) => {
-            return failure(StatusCode::BAD_REQUEST, &format!("the request is not as expected: {error}"));
+            return failure(StatusCode::BAD_REQUEST, &format!("the request is malformed: {error}"));
         }
     };
     let depth = if asked.hard { Depth::Hard } else { Depth::Soft };
@@ -168,10 +167,11 @@ async fn purge(edge: &Arc<Edge>, zone: &str, text: &[u8]) -> Response<Body> {
         Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
     };
     let (here, name) = (Arc::clone(edge), zone.name.clone());
-    // It may wait for the disk.
+    // Blocking: a purge may wait for the disk.
     let purged = spawn_blocking(move || here.purge(&name, purges, depth)).await.ok().flatten();
     let Some((epoch, objects)) = purged else {
-        let why = "nothing was purged, as another process is taking this one's place: ask again in a moment";
+        let why =
+            "nothing was purged because a handover to another process is in progress: retry in a moment";
         return failure(StatusCode::SERVICE_UNAVAILABLE, why);
     };
     tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
@@ -188,7 +188,7 @@ fn zone_of<'n>(network: &'n Network, zone: &str) -> Result<&'n Zone, String> {
     })
 }
 
-/// What a zone's file says of its tiers; with what somebody wants it to say, if it is to be changed.
+/// Returns a tier setting of a zone. `wanted` is the body of a PATCH request.
 fn setting(edge: &Edge, zone: &str, path: &[&str], wanted: Option<&[u8]>) -> Response<Body> {
     let network = edge.network();
     let (Some(setting), zone) = (Setting::at(path), zone_of(&network, zone)) else {
@@ -209,15 +209,15 @@ fn setting(edge: &Edge, zone: &str, path: &[&str], wanted: Option<&[u8]>) -> Res
     }
 }
 
-/// What there is to say of another data centre.
+/// Converts the result of another data centre to a message.
 fn message(there: &PurgedIn) -> Fault {
     let PurgedIn { data_centre, applied_ms, unreachable } = there;
     let (code, message) = match (applied_ms, unreachable) {
-        (Some(ms), _) => (StatusCode::OK, format!("{data_centre} has purged it after {ms:.1} ms")),
+        (Some(ms), _) => (StatusCode::OK, format!("{data_centre} acknowledged the purge after {ms:.1} ms")),
         (None, why) => {
-            let why = why.as_deref().unwrap_or("it did not answer");
+            let why = why.as_deref().unwrap_or("it did not respond");
             let message = format!(
-                "{data_centre} was not reached, and purges it when it is: until then its visitors may see what was there ({why})"
+                "{data_centre} has not acknowledged the purge and applies it once it is reachable: until then its clients may receive purged objects ({why})"
             );
             (StatusCode::GATEWAY_TIMEOUT, message)
         }
@@ -227,22 +227,22 @@ fn message(there: &PurgedIn) -> Fault {
 
 type Reader = fn(&str) -> Result<Purge, purge::Nameless>;
 
-/// The purges of a request. A URL stands for its keys under all rules of the zone.
+/// Parses the purges of a request. A URL becomes its cache keys under all rules of the zone.
 fn read(zone: &Zone, asked: &Purges) -> Result<Vec<Purge>, String> {
     let Purges { files, tags, hosts, prefixes, purge_everything, hard: _ } = asked;
     let count = files.len() + tags.len() + hosts.len() + prefixes.len() + usize::from(*purge_everything);
     match count {
         0 => {
-            let why = "nothing is named: expected files, tags, hosts, prefixes or purge_everything";
+            let why = "nothing to purge: expected files, tags, hosts, prefixes or purge_everything";
             return Err(why.to_owned());
         }
         count if count > MOST_PURGES => {
-            return Err(format!("{count} things are named; up to {MOST_PURGES} can be"));
+            return Err(format!("the request contains {count} names; the limit is {MOST_PURGES}"));
         }
         _ => {}
     }
     if [files, tags, hosts, prefixes].into_iter().flatten().any(|name| name.len() > LONGEST) {
-        return Err(format!("a name is longer than the {LONGEST} bytes that one can have"));
+        return Err(format!("a name is longer than {LONGEST} bytes"));
     }
     let mut purges = Vec::new();
     for file in files {
@@ -269,13 +269,12 @@ fn key_urls(zone: &Zone, file: &str) -> Result<Vec<String>, String> {
     Ok(zone.key_urls(&url))
 }
 
-/// Whether a request has a token that the network's file knows.
 fn is_allowed(edge: &Edge, headers: &HeaderMap) -> bool {
     let token = headers.get(header::AUTHORIZATION).and_then(|field| token::bearer(field.as_bytes()));
     token.is_some_and(|token| edge.network().tokens.contains(&TokenHash::of(token)))
 }
 
-/// A 401 with its challenge (RFC 9110 section 11.6.1, RFC 6750 section 3).
+/// A 401 with its challenge (RFC 9110, section 11.6.1, and RFC 6750, section 3).
 fn unauthorized() -> Response<Body> {
     let mut response = failure(StatusCode::UNAUTHORIZED, NO_TOKEN);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -302,11 +301,11 @@ fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
     response
 }
 
-const NO_TOKEN: &str = "the request has no token, or one that [admin] tokens does not list";
-const PATHS: &str = "there is GET /status, GET /metrics, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
+const NO_TOKEN: &str = "the request has no token, or its token is not in [admin] tokens";
+const PATHS: &str = "available: GET /status, GET /metrics, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
                      argo/tiered_caching, cache/tiered_cache_smart_topology_enable and cache/regional_tiered_cache";
 const LARGEST_REQUEST: usize = 1 << 20;
-/// Bytes of one that is named: other data centres are told it with its zone.
+/// Maximum bytes of a name. Other data centres receive it together with the zone.
 const LONGEST: usize = LONGEST_NAME / 2;
-/// Of one request.
+/// Maximum number of names in one request.
 const MOST_PURGES: usize = 1000;

@@ -1,4 +1,4 @@
-//! Requests as they came, each with what is known of those that are the same; found by scheme, host and target.
+//! A table of request fingerprints with associated values, indexed by scheme, host and target.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,6 @@ use http::{Scheme, server::Glance};
 
 use crate::likeness::{Likeness, MOST_ALIKE};
 
-/// What is known of requests.
 #[derive(Debug)]
 pub(crate) struct Alike<T> {
     hasher: RandomState,
@@ -19,7 +18,7 @@ pub(crate) struct Alike<T> {
 }
 
 impl<T> Alike<T> {
-    /// What is known of a request, if it is something that counts.
+    /// The value for a request, among those for which `counts` is true.
     pub(crate) fn find(
         &mut self,
         hash: u64,
@@ -31,13 +30,14 @@ impl<T> Alike<T> {
         Some(&mut known.1)
     }
 
-    /// Whether something that counts is known of requests like this.
+    /// Whether a value for which `counts` is true exists for this fingerprint.
     pub(crate) fn has(&self, likeness: &Likeness, counts: impl Fn(&T) -> bool) -> bool {
         let alike = self.table.get(&self.hash_of(likeness));
         alike.is_some_and(|alike| alike.iter().any(|(other, known)| counts(known) && other == likeness))
     }
 
-    /// Adds what is known of requests like this, in place of what was. For the same URL no more than what counts is kept.
+    /// Adds or replaces the value of a fingerprint. Drops other values of the same URL for which `counts` is
+    /// false.
     pub(crate) fn add(&mut self, likeness: Likeness, known: T, counts: impl Fn(&T) -> bool) {
         if self.count >= MOST {
             self.clear();
@@ -52,18 +52,15 @@ impl<T> Alike<T> {
         self.count = self.count + alike.len() - before;
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.table.clear();
         self.count = 0;
     }
 
-    /// Where a request is found.
     pub(crate) fn hash(&self, request: &Glance<'_>) -> u64 {
         self.hash_one(request.peer.scheme, request.host, request.target)
     }
 
-    /// Where requests like this are.
     pub(crate) fn hash_of(&self, likeness: &Likeness) -> u64 {
         self.hash_one(likeness.scheme(), likeness.host(), likeness.target())
     }
@@ -79,5 +76,5 @@ impl<T> Default for Alike<T> {
     }
 }
 
-/// Requests of a core; of more, all are forgotten, and those that come again are added again.
+/// Fingerprints per core. At the limit, the table is cleared, and active ones are added again.
 const MOST: usize = 32_768;

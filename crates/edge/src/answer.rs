@@ -1,4 +1,4 @@
-//! From a stored object to the response for one request: all of it, parts of it, or that the client has it already.
+//! Responses from stored objects: 200, 206, 304 and 416.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -20,7 +20,7 @@ use crate::{
     visit::Visit,
 };
 
-/// The response that an object is for this request, in this form; its body in a coding is what `coded` says.
+/// The response for a request from an object, in this form. `coded` returns the body in a content coding.
 pub(crate) fn answer(
     visit: &Visit,
     object: &Object,
@@ -31,7 +31,7 @@ pub(crate) fn answer(
     let mut headers = object.stored.head(now);
     form.describe(&mut headers);
     if is_not_modified(&visit.method, &visit.headers, &object.stored, visit.date_match()) {
-        // What describes the body that the client has is not said again (RFC 9110 section 15.4.5).
+        // A 304 has no fields that describe the body (RFC 9110 section 15.4.5).
         for field in
             [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE]
         {
@@ -52,7 +52,7 @@ pub(crate) fn answer(
         return respond(object.stored.status, headers, Body::stream(object.body.read()));
     };
     let status = object.stored.status;
-    // Another data centre tells its own visitors.
+    // A peer data centre adds Accept-Ranges for its own clients.
     if status == StatusCode::OK && visit.came.is_none() {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
@@ -81,20 +81,18 @@ pub(crate) fn answer(
     }
 }
 
-/// How many bytes an object has, once that is known.
 fn length(object: &Object) -> Option<u64> {
     let known = || object.body.length().or_else(|| ranges::announced(&object.stored.headers));
     object.parts.as_ref().map_or_else(known, |parts| Some(parts.length()))
 }
 
-/// A part of an object, or all of it.
 fn read(object: &Object, part: Option<Part>) -> Body {
     match (&object.parts, part) {
         (Some(parts), part) => {
             part.or(Part::whole(parts.length())).map_or_else(Body::empty, |part| parts.read(part))
         }
         (None, Some(part)) => Body::stream(object.body.read_part(part.first, Some(part.length()))),
-        // What is short and here needs nobody who reads it.
+        // A small body in memory needs no reader.
         (None, None) => match object.body.whole().filter(|body| body.len() <= SHORT) {
             Some(body) => Body::whole(body),
             None => Body::stream(object.body.read()),
@@ -102,14 +100,13 @@ fn read(object: &Object, part: Option<Part>) -> Body {
     }
 }
 
-/// One part of a body of `length` bytes.
 pub(crate) fn of_part(mut headers: HeaderMap, part: Part, length: u64, body: Body) -> Response<Body> {
     set(&mut headers, header::CONTENT_RANGE, &part.label(length));
     headers.insert(header::CONTENT_LENGTH, part.length().into());
     respond(StatusCode::PARTIAL_CONTENT, headers, body)
 }
 
-/// Several parts in one body (RFC 9110 section 14.6), each with a header of its own.
+/// A multipart/byteranges response (RFC 9110 section 14.6).
 fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap) -> Response<Body> {
     let boundary = boundary();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -129,20 +126,20 @@ fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap)
     respond(StatusCode::PARTIAL_CONTENT, headers, in_sequence(bodies.chain([Body::whole(end)])))
 }
 
-/// The separator of parts. It has 128 random bits: the author of a body cannot predict it, and a collision by chance is negligible.
+/// The multipart boundary. It has 128 random bits: the author of a body cannot predict it, and a collision by
+/// chance is negligible.
 fn boundary() -> String {
     let random = || RandomState::new().hash_one(());
     format!("longhaul-{:016x}{:016x}", random(), random())
 }
 
-/// Adds what every response gets: what the cache did with it, through which data centre it came, and how long the zone's rule lets
-/// browsers keep it.
+/// Adds the fields of every response: Cache-Status, Via, and Cache-Control if the rule sets a browser TTL.
 pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &CacheStatus) {
     let code = response.status();
     let headers = response.headers_mut();
     if let Some(ttl) = browser_ttl(visit, code) {
         headers.remove(header::EXPIRES);
-        // A browser counts from the origin's date, as Age is sent along.
+        // Browsers count the age from the origin's Date, because Age is sent too.
         let age =
             headers.get(header::AGE).and_then(|age| age.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
         set(headers, header::CACHE_CONTROL, &format!("max-age={}", ttl.as_secs() + age));
@@ -151,14 +148,13 @@ pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &Cache
     tell(headers, status);
 }
 
-/// How long browsers are told that a response with this status is fresh, if that is not the origin's to say.
+/// The browser TTL of the rule, if it overrides the origin's.
 pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration> {
-    // Another data centre has browsers of its own.
+    // A peer data centre applies the rule for its own clients.
     let rule = visit.rule_for(status).filter(|_| visit.came.is_none() && status.as_u16() < 400);
     rule.and_then(|rule| rule.browser_ttl)
 }
 
-/// Adds what the cache did.
 pub(crate) fn tell(headers: &mut HeaderMap, status: &CacheStatus) {
     append(headers, &CacheStatus::FIELD, &[&status.text()]);
 }
@@ -173,7 +169,8 @@ fn has_body(status: StatusCode) -> bool {
     !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// Bytes of a body that is not read piece by piece if it is in memory: as many as a frame of HTTP/2 has (RFC 9113 section 4.2).
+/// A body in memory up to this length is sent as one piece: the default frame size of HTTP/2 (RFC 9113
+/// section 4.2).
 const SHORT: usize = 16 << 10;
 
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {

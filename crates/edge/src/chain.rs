@@ -1,4 +1,4 @@
-//! The life of a request, from top to bottom.
+//! Request handling from admission to response: bypass, lookup, revalidation, fetch, pass.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,6 @@ use crate::{
 };
 
 impl Core {
-    /// Answers one request, if it is let in.
     pub(crate) async fn serve(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let (mut visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
             Ok(admitted) => admitted,
@@ -39,7 +38,6 @@ impl Core {
         response
     }
 
-    /// Completes what a response says for the log and its trace, if there is either.
     pub(crate) fn complete(&self, response: &mut Response<Body>, zone: &str, at_origin: Option<&AtOrigin>) {
         if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
             outcome.zone = Some(zone.to_owned());
@@ -48,7 +46,6 @@ impl Core {
         }
     }
 
-    /// Answers one who was let in: passes the request on, or looks for what is stored.
     pub(crate) async fn answer_visit(self: &Arc<Self>, mut visit: Visit, body: Body) -> Response<Body> {
         if let Some(response) = self.answer_last_hop(&mut visit) {
             return response;
@@ -72,7 +69,8 @@ impl Core {
             false => Ok(body),
         };
         let Ok(body) = body else { return self.refuse(INCOMPLETE) };
-        // Its response may depend on the content, which is in no key (RFC 9110 section 9.3.1).
+        // The response may depend on the request content, which no cache key contains (RFC 9110 section
+        // 9.3.1).
         if !body.is_end_stream() {
             if visit.wishes.only_if_cached {
                 return self.refuse(NOT_CACHED);
@@ -82,7 +80,6 @@ impl Core {
         self.find_or_fetch(Arc::new(visit)).await
     }
 
-    /// Answers from the store; or fetches it, once for all who wait.
     async fn find_or_fetch(self: &Arc<Self>, visit: Arc<Visit>) -> Response<Body> {
         let now = self.now();
         let found = self.find(&visit, now);
@@ -99,7 +96,7 @@ impl Core {
                 Reuse::Validate => (reason(&object, now), Some(object)),
             },
             Found::InParts(object, parts) => {
-                // Boxed, as other requests would have to carry the room for it.
+                // Boxed to keep this future small.
                 match Box::pin(self.from_parts(&visit, &object, &parts)).await {
                     Some(response) => return response,
                     None => (Forward::Partial, None),
@@ -140,14 +137,14 @@ impl Core {
             self.revalidate(&visit, instead);
             return self.hit(&visit, instead, now, Some("origin-failed"));
         }
-        // A fetch that began before the request is no validation of it (RFC 9111 section 5.2.1.4).
+        // A fetch that began before this request does not revalidate for it (RFC 9111 section 5.2.1.4).
         let part = match hit_for_miss {
             None if !visit.wishes.wants_validation() => self.join_flight(&visit),
             _ => Part::Leads(self.flights.alone(&visit.key)),
         };
         match part {
             Part::Leads(flight) => {
-                // A flight may have ended between the lookup and the start of this one.
+                // Another fetch may have stored the object between the lookup and the start of this fetch.
                 if let Found::Object(object) = self.store.find(&visit.key, &visit.headers)
                     && self.reuse(&visit, &object, self.now()) == Reuse::Fresh
                 {
@@ -185,23 +182,25 @@ impl Core {
         }
     }
 
-    /// What an object is good for, for a visitor, or for another data centre: that one would take for fresh what was purged here, which
-    /// nothing tells it. Where purges may be unknown, nothing is, if the zone wants it so.
+    /// How an object may be reused for a client or for a peer data centre. A peer receives no purged object,
+    /// because it would treat the object as fresh. If purges may have been missed and the zone requires it,
+    /// every object is revalidated.
     pub(crate) fn reuse(&self, visit: &Visit, object: &Object, now: Time) -> Reuse {
         if is_withheld(visit, object) || self.asks_first(visit) {
             return Reuse::Validate;
         }
         match object.stored.reuse(visit.wishes, now) {
-            // Another data centre may have the same stale object and ask in the background: it waits for the origin's answer.
+            // The peer may have the same stale object and revalidate in the background: it waits for the
+            // response of the origin.
             Reuse::WhileRevalidated if visit.came.is_some() => Reuse::Validate,
             reuse => reuse,
         }
     }
 
-    /// Whether an object may be used because its origin fails.
+    /// Whether an object may be served because the origin fails (stale-if-error).
     pub(crate) fn stands_in(&self, visit: &Visit, object: &Object, now: Time) -> bool {
         let operators = visit.zone().stale_if_error;
-        // What is fresh stands in without anybody's leave, unless it had to be asked for.
+        // A fresh object may be served without stale-if-error, unless revalidation is mandatory.
         let has_leave = !operators.is_zero() || object.stored.terms.control.stale_if_error.is_some();
         !is_withheld(visit, object)
             && (has_leave || !self.asks_first(visit))
@@ -212,14 +211,13 @@ impl Core {
         self.bus.asks_first(visit.zone().cut_off, visit.zone().cut_off_limit)
     }
 
-    /// Asks the origin about an object while it is used, unless somebody does already.
+    /// Revalidates an object in the background, unless a request for its key is already in flight.
     fn revalidate(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>) {
         if let Part::Leads(flight) = self.join_flight(visit) {
             tokio::spawn(Arc::clone(self).fetch(Arc::clone(visit), Some(Arc::clone(object)), flight));
         }
     }
 
-    /// Answers with what a fetch came to, for the one who made it.
     pub(crate) fn land(&self, visit: &Visit, fetched: Fetched, forward: Forward) -> Response<Body> {
         let now = self.now();
         let (word, object, personal, stored) = match fetched {
@@ -244,14 +242,13 @@ impl Core {
         };
         let mut response = self.answer(visit, &object, self.form(visit, &object), now);
         append_all(response.headers_mut(), personal);
-        // It comes from its origin: its age is what that said.
+        // A response directly from the origin keeps the age that the origin sent.
         if word == Word::Miss && object.stored.terms.age(now).is_zero() {
             response.headers_mut().remove(header::AGE);
         }
         self.finish(response, visit, &status, word)
     }
 
-    /// Answers with what was fetched for another request.
     fn collapsed(&self, visit: &Visit, object: &Arc<Object>, forward: Forward) -> Response<Body> {
         let now = self.now();
         let ttl = Some(object.stored.terms.seconds_left(now));
@@ -274,7 +271,6 @@ impl Core {
         response
     }
 
-    /// Answers with an object as it is stored.
     pub(crate) fn hit(
         &self,
         visit: &Visit,
@@ -293,20 +289,20 @@ impl Core {
         response
     }
 
-    /// Passes a request on and its response back, and learns from both.
     pub(crate) async fn pass(
         self: &Arc<Self>,
         visit: &Visit,
         body: Body,
         forward: Forward,
     ) -> Response<Body> {
-        // An origin may close its connection just now: what is in memory can be sent on another one.
+        // The origin may close the connection at this moment: a body in memory can be sent again on another
+        // connection.
         let Ok(body) = body.in_memory(KEPT).await else { return self.refuse(INCOMPLETE) };
         let mut sent = self.send(&visit.key);
         let answered = self.ask(visit, onward(visit, &self.centre), body, sent.time, Aim::Origin).await;
         match answered {
             Ok(response) if visit.method.is_safe() => self.pass_back(visit, response, forward, sent),
-            // The head of the response to an unsafe request counts, however its body ends.
+            // The header of the response to an unsafe request invalidates, even if the body is truncated.
             Ok(response) => {
                 if forward != Forward::Bypass {
                     self.learn(visit, &response, &mut sent);
@@ -320,7 +316,6 @@ impl Core {
         }
     }
 
-    /// Passes a response back, and learns from it.
     pub(crate) fn pass_back(
         self: &Arc<Self>,
         visit: &Visit,
@@ -334,7 +329,7 @@ impl Core {
         self.judge_passed(visit, response, forward, &sent)
     }
 
-    /// Passes a response back that was learned from, and stores it if it may be.
+    /// Returns a forwarded response, and stores it if allowed.
     fn judge_passed(
         self: &Arc<Self>,
         visit: &Visit,
@@ -375,7 +370,6 @@ impl Core {
         response
     }
 
-    /// Counts what the cache did, and notes it in the response for the log and for traces.
     fn count(&self, word: Word, response: &mut Response<Body>) {
         self.counted().add(word);
         if self.log.is_some() || self.traces.is_on() {
@@ -404,7 +398,8 @@ impl Core {
     }
 }
 
-/// Tells another data centre by which tags purges know an object, which visitors are not told; and that it is kept.
+/// For responses to a peer data centre: adds the cache tags, which clients do not receive, and marks the
+/// object as stored.
 fn name(response: &mut Response<Body>, object: &Object) {
     if let Ok(tags) = HeaderValue::from_str(&object.subject.tags.join(","))
         && !tags.is_empty()
@@ -414,7 +409,6 @@ fn name(response: &mut Response<Body>, object: &Object) {
     response.extensions_mut().insert(Kept);
 }
 
-/// Adds the fields that are for this client alone.
 pub(crate) fn append_all(headers: &mut HeaderMap, personal: HeaderMap) {
     let mut last = None;
     for (name, value) in personal {
@@ -425,26 +419,27 @@ pub(crate) fn append_all(headers: &mut HeaderMap, personal: HeaderMap) {
     }
 }
 
-/// Whether an object was purged, and is asked for by another data centre.
+/// Whether an object is soft-purged or invalidated and the request is from a peer data centre.
 fn is_withheld(visit: &Visit, object: &Object) -> bool {
     visit.came.is_some() && object.stored.terms.outdated.is_some()
 }
 
-/// Why the origin is asked about an object that is not the answer as it is.
+/// The Cache-Status `fwd` reason for an object that needs revalidation.
 pub(crate) fn reason(object: &Object, now: Time) -> Forward {
     let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
     if is_asked_for { Forward::Request } else { Forward::Stale }
 }
 
-/// Bodies of requests up to this length are read before they are passed on: about as much as a client of HTTP/2 may send before somebody
-/// wants it (RFC 9113 section 6.9.2).
+/// Request bodies up to this length are read before the request is forwarded. It is about the initial
+/// flow-control window of HTTP/2 (RFC 9113 section 6.9.2).
 const KEPT: u64 = 64 << 10;
 
-/// What a request may be: all that is in common use. Others are passed on as well, and it is for their origin to say what they are.
+/// The Allow field of a 405 response: the methods in common use. Other methods except CONNECT are forwarded
+/// too.
 pub(crate) const METHODS: HeaderValue =
     HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
-/// Waits for what the origin is asked for; where something stale may be used instead, no longer than this.
+/// Waits for a response; for at most `patience` if a stale object can be served instead.
 async fn in_time<T>(
     waiting: impl Future<Output = T>,
     patience: Duration,

@@ -1,8 +1,7 @@
-//! The one place that reads the time of day, in which ages and dates count.
+//! The only reader of the wall clock, for ages and dates.
 
 use cache::Time;
 
-/// Now.
 pub(crate) fn now() -> Time {
     Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
 }

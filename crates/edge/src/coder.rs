@@ -1,4 +1,4 @@
-//! A body in a content coding, piece by piece: what has been read is sent on before there is a wait for more.
+//! Streaming content coding: all input received so far is flushed before a wait for more.
 
 use std::{
     io::{self, Write as _},
@@ -14,7 +14,7 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// The same body in a coding, by a coder that holds on to a permit as long as it works.
+/// A body in a content coding. The encoder holds the permit until it ends.
 pub(crate) fn coded(body: Body, coding: Coding, permit: Option<Permit>) -> Body {
     match Coder::new(coding) {
         Ok(coder) => Body::stream(Coded {
@@ -34,9 +34,8 @@ pub(crate) fn coded(body: Body, coding: Coding, permit: Option<Permit>) -> Body 
 
 struct Coded {
     body: Body,
-    /// `None` once it has ended.
     coder: Option<(Coder, Option<Permit>)>,
-    /// What has come and is still to be coded.
+    /// Input that is not coded yet.
     rest: Bytes,
     is_flushed: bool,
     trailers: Option<Frame<Bytes>>,
@@ -62,7 +61,7 @@ impl Frames for Coded {
                     return data_frame(data);
                 }
                 if slice.len() == SLICE {
-                    // Others on this core have their turn.
+                    // Yields to other tasks of this core.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -108,10 +107,8 @@ fn broken(error: &io::Error) -> Failure {
     Failure::Source
 }
 
-/// For one body that is being coded.
 pub(crate) type Permit = tokio::sync::OwnedSemaphorePermit;
 
-/// One body's encoder, which writes into memory.
 enum Coder {
     Gzip(GzEncoder<Vec<u8>>),
     Brotli(Box<CompressorWriter<Vec<u8>>>),
@@ -134,7 +131,7 @@ impl Coder {
         })
     }
 
-    /// Takes a piece; returns what is ready, if that is worth a frame.
+    /// Encodes a piece; returns the output if it is large enough for a frame.
     fn write(&mut self, piece: &[u8]) -> io::Result<Option<Bytes>> {
         match self {
             Self::Gzip(encoder) => encoder.write_all(piece)?,
@@ -144,7 +141,7 @@ impl Coder {
         Ok(if self.out().len() < PIECE { None } else { self.take() })
     }
 
-    /// Returns all that can be read of what was taken so far.
+    /// Returns all output for the input so far.
     fn flush(&mut self) -> io::Result<Option<Bytes>> {
         match self {
             Self::Gzip(encoder) => encoder.flush()?,
@@ -154,7 +151,7 @@ impl Coder {
         Ok(self.take())
     }
 
-    /// Returns the rest, which is never empty, as each coding marks its end.
+    /// Returns the remaining output. It is never empty, because each coding has an end marker.
     fn finish(self) -> io::Result<Bytes> {
         Ok(Bytes::from(match self {
             Self::Gzip(encoder) => encoder.finish()?,
@@ -177,24 +174,26 @@ impl Coder {
     }
 }
 
-/// What is coded before others have their turn: 1 ms at the 35 MB/s of brotli, the slowest.
+/// Input per poll, before other tasks run: 1 ms at the 35 MB/s of brotli, the slowest coding.
 const SLICE: usize = 32 << 10;
-/// Less is kept until more comes, the source has to be waited for, or the body ends.
+/// Less output is buffered until more input arrives, the source blocks, or the body ends.
 const PIECE: usize = 8 << 10;
 
-/// Bodies that are being coded at once, for each core; further ones are sent as they came. Each takes up to 5 MB, and those that are
-/// not stored take it as long as their visitors like.
+/// Concurrently coded bodies per core; further bodies are sent uncoded. An encoder takes up to 5 MB. For a
+/// body that is not stored, it exists as long as the client takes to read.
 pub(crate) const CODERS: usize = 16;
 
-// Levels and window were chosen by size and speed on 1.5 MB of Rust, 60 KB of Markdown and 350 KB of JSON (one core at about 3 GHz).
+// Levels and window were chosen by size and speed on 1.5 MB of Rust, 60 KB of Markdown and 350 KB of JSON
+// (one core at about 3 GHz).
 
-/// 45 to 90 MB/s; 6 gains 1 to 4 % and takes half as long again.
+/// 45 to 90 MB/s; level 6 saves 1 to 4 % and takes half as long again.
 const GZIP_LEVEL: u32 = 5;
-/// 35 to 95 MB/s and 1 to 24 % smaller than gzip; 6 gains 1 to 3 % more.
+/// 35 to 95 MB/s and 1 to 24 % smaller than gzip; quality 6 saves 1 to 3 % more.
 const BROTLI_QUALITY: u32 = 5;
-/// 85 to 180 MB/s, between gzip and brotli in size; 3 is up to 16 % larger.
+/// 85 to 180 MB/s, between gzip and brotli in size; level 3 is up to 16 % larger.
 const ZSTD_LEVEL: i32 = 6;
-/// 256 KiB, for brotli and zstd: few texts are longer, and with twice that a coder takes 8 MB instead of 5.
+/// 256 KiB, for brotli and zstd: few texts are longer, and with twice that an encoder takes 8 MB instead of
+/// 5.
 const WINDOW: u32 = 18;
 
 #[cfg(test)]
@@ -203,7 +202,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// What of a body in a coding can be read so far.
+    /// The decoded part of a coded body that may be incomplete.
     pub(crate) fn decoded(coding: Coding, bytes: &[u8]) -> Vec<u8> {
         let mut decoder: Box<dyn io::Read> = match coding {
             Coding::Gzip => Box::new(flate2::read::GzDecoder::new(bytes)),
@@ -217,7 +216,7 @@ pub(crate) mod tests {
         plain
     }
 
-    /// Words in an order that does not repeat itself.
+    /// Words in an order that does not repeat.
     pub(crate) fn text(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let mut word = || {
@@ -231,7 +230,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn any_pieces_come_back_as_they_were() {
         for coding in Coding::ALL {
-            // Less than a frame, a slice and a bit, and more than is buffered anywhere.
+            // Less than a frame, more than a slice, and more than all buffers hold.
             for length in [0, 1, 600, SLICE + 1, 3 << 20] {
                 for piece in [997, 1 << 20] {
                     let text = text(length);

@@ -1,9 +1,9 @@
-//! Headers that are kept for long: what came in lies in the buffer of its connection, with the body and other messages around it, and would
-//! hold on to all of that.
+//! Copies headers that are stored. A received header shares the read buffer of its connection, which contains
+//! the body and other messages, and would keep it allocated.
 
 use http::{Bytes, HeaderMap, HeaderValue};
 
-/// The same header, in memory of its own.
+/// Copies all values of a header into one new allocation.
 pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
     let mut text = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
     headers.values().for_each(|value| text.extend_from_slice(value.as_bytes()));
@@ -18,7 +18,7 @@ pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// What room for a field takes besides its text: its place in the map's table and entries.
+/// Bytes per field in a header map in addition to the text: index and entry.
 pub(crate) const FIELD: usize = 112;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Text that visitors get in a content coding: made once of a body that is stored, and for each visitor of one that is not.
+//! Content coding for clients: once for a stored body, and per request for other bodies.
 
 use std::sync::Arc;
 
@@ -17,7 +17,6 @@ use crate::{
 };
 
 impl Edge {
-    /// The form in which an object is sent for this request.
     pub(crate) fn form(&self, visit: &Visit, object: &Object) -> Form {
         let is_on_disk =
             |coding| self.on_disk.as_ref().is_some_and(|disk| disk.may_have_coded(object, coding));
@@ -33,8 +32,9 @@ impl Edge {
         }
     }
 
-    /// The body of an object in a coding, from the disk or else made while it is read, and even while the object's body is still coming.
-    /// What has no room in memory has none there in a coding either: that is for one visitor alone.
+    /// The body of an object in a coding: from the disk, or coded while it is read, even while the object's
+    /// body is still arriving. For an object whose body is not in memory, the coded body is not stored but
+    /// made for this request only.
     pub(crate) fn coded(self: &Arc<Self>, object: &Arc<Object>, coding: Coding) -> Arc<Fill> {
         if object.body.keeping() != Keeping::Memory {
             let fill = Arc::default();
@@ -53,7 +53,6 @@ impl Edge {
         fill
     }
 
-    /// Brings the bytes of a coding from where they are.
     fn bring(self: &Arc<Self>, source: Source, object: Arc<Object>, coding: Coding, fill: Arc<Fill>) {
         let edge = Arc::clone(self);
         match source {
@@ -88,7 +87,7 @@ impl Edge {
         on_disk.map_or(Ok(None), |disk| disk.coded(object, coding, wait))
     }
 
-    /// Codes an object's body. What is whole in memory then goes to the disk too.
+    /// Codes the body of an object. A complete coded body in memory is also written to the disk.
     async fn code(self: Arc<Self>, object: Arc<Object>, coding: Coding, fill: Arc<Fill>) {
         let body = coded(Body::stream(object.body.read()), coding, self.permit());
         if pour(&object, fill, body).await == Keeping::Memory
@@ -99,7 +98,7 @@ impl Edge {
         }
     }
 
-    /// A response that is not stored, for this request.
+    /// Codes a response that is not stored.
     pub(crate) fn compressed(&self, visit: &Visit, mut response: Response<Body>) -> Response<Body> {
         if response.status() == StatusCode::NOT_MODIFIED {
             name_as_known(&visit.headers, response.headers_mut());
@@ -123,8 +122,8 @@ impl Edge {
     }
 }
 
-/// Gives a 304 the weak tag by which its visitor knows the response, if that was compressed: with the strong one parts of the origin's
-/// bytes could be joined to it.
+/// Replaces the strong ETag of a 304 by the client's weak one, if the client has a compressed response. With
+/// the strong ETag the client could combine ranges of the uncompressed bytes with the compressed ones.
 fn name_as_known(request: &HeaderMap, headers: &mut HeaderMap) {
     let Some(strong) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else {
         return;
@@ -147,25 +146,23 @@ fn name_as_known(request: &HeaderMap, headers: &mut HeaderMap) {
     }
 }
 
-/// The form in which an object is sent for this request where there is no lack of anything.
+/// The form in which an object is sent for this request if encoder permits are available.
 pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
     Form::of(&visit.headers, (object.stored.status, &object.stored.headers), visit.compress())
 }
 
-/// Where the bytes of a coding come from.
 #[expect(clippy::large_enum_variant, reason = "it is looked at where it is made, and never kept")]
 enum Source {
-    /// They are here.
+    /// Already in memory.
     Here,
     Disk(OfCoded),
-    /// The disk would have to be waited for to know.
+    /// Unknown until a blocking disk lookup.
     PerhapsDisk,
-    /// They are made.
     Coder,
 }
 
 impl Source {
-    /// From what the disk had at once, with as much of the body as is here by that.
+    /// The source after a non-blocking lookup on disk, and the part of the body that is already in memory.
     fn of(found: Result<Option<OfCoded>, ::disk::Error>) -> (Fill, Self) {
         match found {
             Ok(Some(mut found)) => {
@@ -179,12 +176,12 @@ impl Source {
     }
 }
 
-/// Reads a body in a coding from the disk into memory. Blocks.
+/// Reads a coded body from the disk into memory. Blocking.
 fn load(edge: &Edge, object: &Object, mut found: OfCoded, fill: &Fill) {
     if let Some(&id) = found.fill.on_disk.get() {
         let _ = fill.on_disk.set(id);
     }
-    // One of a single block is read by whoever looks for it.
+    // A body of one block was read by the lookup.
     let here = found.fill.pieces().into_iter().map(Ok);
     let rest = found.rest.take().into_iter().flatten().map(|piece| piece.map(Bytes::from_owner));
     for piece in here.chain(rest) {
@@ -201,7 +198,8 @@ fn load(edge: &Edge, object: &Object, mut found: OfCoded, fill: &Fill) {
     edge.store.recount(object);
 }
 
-/// Moves a coded body to where it is kept, or passes it on if the object is not stored in memory. Returns where it is kept as a whole.
+/// Moves a coded body into its fill, or only passes it on if the object's body is not in memory. Returns
+/// where the complete body is stored.
 async fn pour(object: &Object, fill: Arc<Fill>, mut body: Body) -> Keeping {
     let ending = Ending(fill);
     let fill = &ending.0;
@@ -225,7 +223,7 @@ async fn pour(object: &Object, fill: Arc<Fill>, mut body: Body) -> Keeping {
     fill.keeping()
 }
 
-/// Ends a body whose coder is gone before its end, for those who wait for it.
+/// Ends a body with an error if its encoder is dropped early, so that readers do not wait forever.
 struct Ending(Arc<Fill>);
 
 impl Drop for Ending {

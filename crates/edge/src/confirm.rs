@@ -1,7 +1,7 @@
-//! Freshens a stored response with a later one: a 304, a 200 to HEAD, or a part of the same representation.
+//! Updates a stored response from a later one: a 304, a 200 to HEAD, or a part of the same representation.
 //!
-//! The merged header is judged as that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4): the answer may be for one client
-//! alone, or name other variants.
+//! The merged header is judged like that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4), because the
+//! new response may be private or have another Vary.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use http::{HeaderMap, Method, header, limits::HEADER_BYTES};
 
 use crate::{compact::compact, core::Core, in_flight::Sent, ready::Serving, store::Object, visit::Visit};
 
-/// What a response may be used for, and for which requests.
+/// The freshness and the variant of a response that may be stored.
 pub(crate) struct Judged {
     pub(crate) terms: Terms,
     pub(crate) selection: Selection,
 }
 
-/// A stored response with the fields of the later one.
 pub(crate) struct Confirmed {
     pub(crate) object: Arc<Object>,
-    /// Fields of the answer for the client that asked alone.
+    /// Fields that are only for this client.
     pub(crate) personal: HeaderMap,
-    /// Whether it may be used for other requests. If not, it is the response for this request and not in the store.
+    /// Whether other requests may reuse the object. If not, it is only the response for this request, and not
+    /// in the store.
     pub(crate) is_stored: bool,
 }
 
 impl Core {
-    /// Merges an answer into the stored response that it confirms, and stores that if a new response like it would be stored.
-    /// Otherwise the stored response goes, unless the reason is in the request.
+    /// Merges a response into the stored response that it confirms, and stores the result if it may be
+    /// stored. Otherwise removes the stored response, unless the reason is in the request.
     pub(crate) fn confirm(
         &self,
         visit: &Visit,
@@ -41,7 +41,7 @@ impl Core {
     ) -> Confirmed {
         let mut object = Object { began: sent.epoch, asked: sent.number(), ..Object::clone(stale) };
         let stored = &mut object.stored;
-        // The age of the stored response says nothing about this one.
+        // The stored Age does not apply to the new response.
         stored.headers.remove(header::AGE);
         update::refresh(&mut stored.headers, answer);
         let judged = self.judge(visit, &Method::GET, (stored.status, &stored.headers), (sent, now));
@@ -52,13 +52,14 @@ impl Core {
         }
         object.subject.groups = groups;
         let mut personal = take_personal(&mut stored.headers, &stored.terms.control, visit.zone().set_cookie);
-        // A field of the stored response that the answer withholds, and does not have, is for no client.
+        // The new response marks fields as private that only the stored one contains: no client may receive
+        // them.
         let outdated: Vec<_> = personal.keys().filter(|name| !answer.contains_key(*name)).cloned().collect();
         outdated.iter().for_each(|name| drop(personal.remove(name)));
         stored.headers.remove(purge::CACHE_TAG);
         stored.headers = compact(std::mem::take(&mut stored.headers));
         let judged = judged.and_then(|judged| {
-            // Each response may add fields: the merged header is bounded as one header is.
+            // Each update may add fields, so the merged header has the limit of one header.
             if header_bytes(&stored.headers) > HEADER_BYTES { Err(NotStored::TooLarge) } else { Ok(judged) }
         });
         let Judged { selection, .. } = match judged {
@@ -75,7 +76,7 @@ impl Core {
             object.stored.selection = selection;
         }
         let object = self.add(visit, object, sent, now);
-        // Its header may be longer, and the object evicted while its origin was asked.
+        // The header may have grown, and the object may have been evicted during the request.
         self.store.recount(&object);
         if let Some(on_disk) = &self.on_disk {
             on_disk.refresh(&object, &visit.headers, sent.clone());
@@ -83,7 +84,7 @@ impl Core {
         Confirmed { object, personal, is_stored: true }
     }
 
-    /// Adds the response to a request to the store. If the answer to a later request has arrived meanwhile, it is not kept.
+    /// Adds an object to the store, unless a response to a later request has arrived already.
     pub(crate) fn add(&self, visit: &Visit, object: Object, sent: &Sent, now: Time) -> Arc<Object> {
         sent.is_answered(&visit.key, &visit.headers);
         let object = self.store.add(object, &visit.headers, now);
@@ -94,14 +95,14 @@ impl Core {
         object
     }
 
-    /// Ends the use of what is stored for a request: the origin has another answer now. The answers to later requests stay in memory.
+    /// Removes the stored objects for a request, because the origin has another response now. Responses to
+    /// later requests stay in memory.
     pub(crate) fn end_use(&self, visit: &Visit, sent: &Sent) {
         sent.is_answered(&visit.key, &visit.headers);
         self.store.end_use(&visit.key, &visit.headers, sent.number());
         self.forget_on_disk(visit);
     }
 
-    /// Ends the use of what only the disk has for a request.
     pub(crate) fn forget_on_disk(&self, visit: &Visit) {
         if let Some(on_disk) = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key)) {
             on_disk.forget(&visit.key, &visit.headers);
@@ -113,7 +114,8 @@ fn header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
 }
 
-/// Whether an answer that is not stored for this reason says something about the stored response: not if the reason is in the request.
+/// Whether a response that is not stored for this reason invalidates the stored one: not if the reason is in
+/// the request.
 pub(crate) fn counts(reason: NotStored) -> bool {
     !matches!(reason, NotStored::Authorization | NotStored::Client)
 }

@@ -1,34 +1,33 @@
-//! What is counted of requests: one word for what the cache did with each.
+//! Counters of requests by cache status.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::operator::{ByCacheStatus, Requests};
 
-/// What the cache did with a request.
+/// Cache status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// A fresh object was the answer.
+    /// A fresh object was served from the store.
     Hit,
-    /// The origin was asked, as nothing stored could be the answer.
+    /// The request was forwarded to the origin, because no stored object was usable.
     Miss,
-    /// A stale object was the answer.
+    /// A stale object was served.
     Stale,
-    /// The origin confirmed what was stored.
+    /// The origin confirmed a stored object.
     Revalidated,
-    /// The origin was asked without looking at what is stored.
+    /// The request was forwarded without a cache lookup.
     Bypass,
-    /// The answer was fetched for another request.
+    /// The response was fetched for another request.
     Collapsed,
-    /// Nobody was asked: not a request for this network, or none that can be answered.
+    /// The request was rejected: it is for another network, or cannot be served.
     Refused,
 }
 
-/// How many requests there were of each.
 #[derive(Debug, Default)]
 pub(crate) struct Counts([AtomicU64; Word::ALL.len()]);
 
 impl Word {
-    /// As it is written in logs.
+    /// Name in logs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Hit => "hit",
@@ -50,7 +49,6 @@ impl Counts {
         self.0[word as usize].fetch_add(1, Relaxed);
     }
 
-    /// As the operator is told.
     pub(crate) fn report(&self) -> Requests {
         let of = |word: Word| self.0[word as usize].load(Relaxed);
         let by_cache_status = ByCacheStatus {

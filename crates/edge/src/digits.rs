@@ -1,11 +1,11 @@
-//! Numbers and addresses as text, written by hand where each request has some: formatting takes several times as long.
+//! Formats numbers and addresses without `std::fmt`, which takes several times as long, because each request
+//! needs it.
 
 use std::{
     fmt::Write as _,
     net::{IpAddr, SocketAddr},
 };
 
-/// Adds an address.
 pub(crate) fn push_address(text: &mut String, address: IpAddr) {
     match address {
         IpAddr::V4(address) => {
@@ -22,7 +22,6 @@ pub(crate) fn push_address(text: &mut String, address: IpAddr) {
     }
 }
 
-/// Adds an address with its port.
 pub(crate) fn push_socket(text: &mut String, socket: SocketAddr) {
     match socket {
         SocketAddr::V4(_) => {
@@ -36,7 +35,7 @@ pub(crate) fn push_socket(text: &mut String, socket: SocketAddr) {
     }
 }
 
-/// The address with IPv4-mapped IPv6 converted to IPv4 (RFC 4291 section 2.5.5.2).
+/// Converts an IPv4-mapped IPv6 address to IPv4 (RFC 4291 section 2.5.5.2).
 pub(crate) fn canonical(socket: SocketAddr) -> SocketAddr {
     match socket.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, socket.port()),
@@ -44,7 +43,7 @@ pub(crate) fn canonical(socket: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Adds all sixteen hexadecimal digits of a number.
+/// Appends all sixteen hexadecimal digits of a number.
 pub(crate) fn push_hex(text: &mut String, number: u64) {
     for byte in number.to_be_bytes() {
         for digit in [byte >> 4, byte & 0xf] {

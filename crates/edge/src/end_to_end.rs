@@ -1,4 +1,5 @@
-//! The header of a request as its origin gets it: without hop-by-hop fields, and in the one form that rules, keys and conditions see.
+//! Reduces a request header to its end-to-end fields, in the form that rules, keys, conditions and origins
+//! use.
 
 use cache::{
     internal, overrides_request,
@@ -6,14 +7,12 @@ use cache::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header, http1::framing::has_token};
 
-/// What hop-by-hop fields of a request asked for.
 pub(crate) struct HopByHop {
-    /// Another protocol, such as WebSocket.
     pub(crate) protocol: Option<HeaderValue>,
     pub(crate) accepts_trailers: bool,
 }
 
-/// Leaves the end-to-end fields of a request.
+/// Removes all hop-by-hop fields of a request.
 pub(crate) fn keep_end_to_end(method: &Method, version: Version, headers: &mut HeaderMap) -> HopByHop {
     internal::clear(headers);
     let protocol = wanted(method, version, headers);
@@ -24,20 +23,21 @@ pub(crate) fn keep_end_to_end(method: &Method, version: Version, headers: &mut H
     HopByHop { protocol, accepts_trailers }
 }
 
-/// The protocol that a request asks for, if it is one that can be passed through.
+/// The protocol of an upgrade request, if it may be forwarded.
 fn wanted(method: &Method, version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
     let asks = has_token(headers, &header::CONNECTION, "upgrade");
     let mut lines = headers.get_all(header::UPGRADE).iter();
     let (Some(protocol), None) = (lines.next(), lines.next()) else { return None };
     let name = protocol.to_str().ok()?.to_ascii_lowercase();
-    // Requests under another version of HTTP, or under TLS, would pass by the rules of this network.
+    // Tunnelled HTTP requests would bypass the rules of this network.
     let is_http = ["h2c", "http/", "tls/"].iter().any(|other| name.contains(other));
-    // What HEAD asks for is what a GET would say, and no connection (RFC 9110 section 9.3.2).
+    // HEAD returns the header of a GET and never switches protocols (RFC 9110 section 9.3.2).
     (asks && *method != Method::HEAD && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
 }
 
-/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` and the like, of
-/// which this data centre adds the right ones, what frames a message, and what is a part of its key.
+/// Removes fields that an origin could confuse with another field, because many treat `_` in a name like `-`:
+/// for example `X_Forwarded_For`. It applies to fields that this data centre adds, that frame a message, or
+/// that are part of the cache key.
 fn remove_twins(headers: &mut HeaderMap) {
     let is_twin = |name: &&HeaderName| {
         let hyphenated = name.as_str().replace('_', "-");
@@ -53,7 +53,7 @@ fn remove_twins(headers: &mut HeaderMap) {
     }
 }
 
-/// Fields with a hyphen that frame a request or are added on the way to its origin.
+/// Fields that frame a request, or that this data centre adds.
 const OWN: [HeaderName; 5] = [
     header::TRANSFER_ENCODING,
     header::CONTENT_LENGTH,

@@ -1,4 +1,4 @@
-//! Why a request would be answered as it would: its zone, rule and key, and what is stored for it.
+//! Explains the handling of a request: zone, rule, cache key, and the stored object.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
 };
 
 impl Edge {
-    /// Explains what a GET for this URL without any special field would be answered with.
+    /// Explains the response to a GET request for this URL without special fields.
     ///
     /// # Errors
-    /// When no such request would be let in: why.
+    /// The reason for which such a request would be refused.
     pub(crate) fn explain(self: &Arc<Self>, url: &Uri) -> Result<Explanation, String> {
         let scheme = match url.scheme_str() {
             Some("https") => Scheme::Https,
@@ -35,21 +35,21 @@ impl Edge {
         let purged_as: Vec<_> = visit.zone().key_urls(url);
         let why = match (&found, rule.is_some_and(|rule| rule.is_bypass)) {
             (_, true) if rule.is_some_and(Rule::is_unclear) => {
-                "Origins may read this URL in several ways, and a rule is for some of them: the origin is asked, and nothing is stored."
+                "A rule matches only some interpretations of this URL: the request is forwarded and nothing is stored."
                     .to_owned()
             }
-            (_, true) => "The rule says bypass: the origin is asked, and nothing is stored.".to_owned(),
+            (_, true) => "The rule is a bypass: the request is forwarded and nothing is stored.".to_owned(),
             (Found::Nothing, _) if self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key)) => {
-                "It is not in memory; something is on disk under this key, which is looked at when somebody asks."
+                "It is not in memory. The disk has an object with this key, which the next request looks up."
                     .to_owned()
             }
-            (Found::Nothing, _) => "Nothing is stored under this key: the origin is asked.".to_owned(),
+            (Found::Nothing, _) => "Nothing is stored under this key: the request is forwarded.".to_owned(),
             (Found::OtherVariant, _) => {
-                "What is stored is for requests with other fields (Vary): the origin is asked.".to_owned()
+                "The stored variants are for requests with other fields (Vary): the request is forwarded.".to_owned()
             }
             (Found::Object(object), _) => sentence(object, object.stored.reuse(visit.wishes, now), now),
             (Found::InParts(object, parts), _) => format!(
-                "{} Of its {} bytes only {} are here: others come from the origin.",
+                "{} Of its {} bytes, {} are stored: the others are fetched from the origin.",
                 sentence(object, object.stored.reuse(visit.wishes, now), now),
                 parts.length(),
                 parts.bytes()
@@ -78,22 +78,23 @@ fn sentence(object: &Object, reuse: Reuse, now: cache::Time) -> String {
     let source = terms.source.phrase();
     let target = terms.control.target.as_ref().map_or_else(String::new, |target| format!(" in {target}"));
     if terms.outdated.is_some() && !terms.is_fresh(now) {
-        return "It was purged softly or made invalid: the origin is asked whether it has changed."
-            .to_owned();
+        return "It was soft-purged or invalidated: it is revalidated at the origin.".to_owned();
     }
     match reuse {
         Reuse::Fresh => {
-            format!("It is {age} s old and fresh for {lifetime} s by {source}{target}: it is the answer.")
+            format!(
+                "It is {age} s old and fresh for {lifetime} s by {source}{target}: it is served from the store."
+            )
         }
         Reuse::WhileRevalidated => format!(
             "It is {age} s old and was fresh for {lifetime} s by {source}{target}; stale-while-revalidate allows it \
-             to be the answer while the origin is asked."
+             to be served during revalidation."
         ),
         Reuse::Stale | Reuse::Validate if terms.control.no_cache => {
-            "The response says no-cache: the origin is asked each time whether it has changed.".to_owned()
+            "The response contains no-cache: it is revalidated at the origin for each request.".to_owned()
         }
         Reuse::Stale | Reuse::Validate => format!(
-            "It is {age} s old and was fresh for {lifetime} s by {source}{target}: the origin is asked whether it has changed."
+            "It is {age} s old and was fresh for {lifetime} s by {source}{target}: it is revalidated at the origin."
         ),
     }
 }

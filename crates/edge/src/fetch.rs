@@ -1,4 +1,5 @@
-//! For all who wait, from the disk or else from the origin into the store: one request, what its response is judged to be, and its body for all who wait.
+//! Fetches an object from the disk, the upper tiers or the origin, stores it, and completes the collapsed
+//! requests.
 
 use std::{
     sync::Arc,
@@ -28,26 +29,23 @@ use crate::{
     visit::{Refusal, UNREACHABLE, Visit},
 };
 
-/// What a flight came to, for the one who made it.
+/// The result of a fetch, for the request that started it.
 pub(crate) enum Fetched {
-    /// It is stored; its body may still be coming. The fields are for the client that asked alone.
+    /// The object is stored; its body may still be arriving. The fields are only for this client.
     Stored(Arc<Object>, HeaderMap),
-    /// It was on disk.
+    /// Found on disk.
     Found(Arc<Object>),
-    /// What was stored is still right.
     Confirmed(Confirmed),
-    /// The origin fails, and what was stored may be used instead.
+    /// The origin fails, and this stale object may be served (stale-if-error).
     Instead(Arc<Object>),
-    /// It is not stored, and why.
+    /// The response is not stored, for this reason.
     Passed(Response<Body>, NotStored),
-    /// There is no response.
     Failed(Refusal),
 }
 
 impl Core {
-    /// Looks for what a flight is for on disk, and else asks the origin: for what is stored under the key, if it is `stale`, only
-    /// whether it is still right.
-    /// It is for others too: whoever waits for it may go without ending it.
+    /// Looks up the object on disk, else requests it upstream; a `stale` object is revalidated. The fetch
+    /// continues if its client disconnects, because followers may wait for it.
     pub(crate) async fn fetch(
         self: Arc<Self>,
         visit: Arc<Visit>,
@@ -56,7 +54,7 @@ impl Core {
     ) -> Fetched {
         let stale = match stale {
             None => self.from_disk(&visit).await,
-            // The disk may have given up its body.
+            // The disk may have failed to provide the body.
             stored => stored.filter(|stored| !stored.body.is_broken()),
         };
         if let Some(object) =
@@ -87,7 +85,8 @@ impl Core {
                 flight.land(object.map_or(Landing::Alone, |object| Landing::Shared(Arc::clone(object))));
                 return Fetched::Confirmed(confirmed);
             }
-            // It is about something that is not stored here, or not any more: what is there now?
+            // The 304 is about another representation, or the stored one has been removed: fetch the current
+            // one.
             answered = self.ask(&visit, headers(None), Body::empty(), sent.time, Aim::Tiers).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
@@ -97,7 +96,8 @@ impl Core {
         }
         match answered {
             Err(refusal) => {
-                // Who came through other data centres has fewer ways left than one who did not.
+                // A request that has passed other data centres has fewer alternatives left than other
+                // requests.
                 let is_for_all = visit.through().is_empty() || refusal != UNREACHABLE;
                 flight.land(if is_for_all { Landing::Failed(refusal) } else { Landing::Alone });
                 Fetched::Failed(refusal)
@@ -106,7 +106,6 @@ impl Core {
         }
     }
 
-    /// Stores a response while it comes, or gives it to the one who asked.
     fn receive(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -117,7 +116,7 @@ impl Core {
         let now = self.now();
         match self.judge_whole(visit, &response, (sent, now)) {
             Err(reason) => {
-                // A 206 or a 416 to a request for the whole is no failure either.
+                // A 206 or 416 response to a request for the whole object is no failure either.
                 let status = response.status();
                 let is_answer = !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS;
                 if is_answer {
@@ -139,8 +138,8 @@ impl Core {
         }
     }
 
-    /// Requests for a response that each has to ask its origin for do not wait for one another from now on; those for one that may
-    /// be reused do.
+    /// Notes a hit-for-miss for a response that cannot be reused, so that further requests are not collapsed.
+    /// A reusable response clears it.
     fn remember_hit_for_miss(&self, visit: &Visit, stored: Option<&Arc<Object>>) {
         let now = self.now();
         match stored.filter(|object| object.stored.reuse(Wishes::default(), now) != Reuse::Validate) {
@@ -149,7 +148,7 @@ impl Core {
         }
     }
 
-    /// Stores a response that was passed on, if a GET would be answered with the same, or with a part of it; whether it did.
+    /// Stores a forwarded response if it, or a part of it, may answer a GET. Returns whether it was stored.
     pub(crate) fn keep_passed(
         self: &Arc<Self>,
         visit: &Visit,
@@ -178,7 +177,6 @@ impl Core {
         (passed(visit, response), true)
     }
 
-    /// Whether a response may be stored as a whole, and for what.
     fn judge_whole(
         &self,
         visit: &Visit,
@@ -190,7 +188,7 @@ impl Core {
         if is_too_large { Err(NotStored::TooLarge) } else { Ok(judged) }
     }
 
-    /// Whether a response of any length to a request with this method may be stored, and for what.
+    /// Whether a response of any length may be stored, and with which terms.
     pub(crate) fn judge(
         &self,
         visit: &Visit,
@@ -213,12 +211,11 @@ impl Core {
         Ok(Judged { terms, selection })
     }
 
-    /// How many bytes of a body that came in parts are kept at most: those are in memory alone.
+    /// The maximum size of a body that is stored in parts. Parts are stored in memory only.
     pub(crate) fn largest_in_parts(&self, visit: &Visit) -> u64 {
         visit.zone().largest.min(self.store.capacity())
     }
 
-    /// How many bytes of a body are stored at most.
     pub(crate) fn largest(&self, visit: &Visit) -> u64 {
         visit.zone().largest.min(self.edge.largest())
     }
@@ -235,8 +232,8 @@ impl Core {
         Terms::read(status, headers, control, ttl, times)
     }
 
-    /// Stores a response while its body comes. If that breaks off, the rest is asked for as `again` was. Returns the fields that
-    /// are for the client that asked alone as well.
+    /// Stores a response while its body arrives. If the body is truncated, the rest is requested as in
+    /// `again`. Also returns the fields that are only for this client.
     fn keep(
         self: &Arc<Self>,
         visit: &Visit,
@@ -267,15 +264,16 @@ impl Core {
         let object = self.add(visit, object, sent, now);
         let pouring = Pouring { largest: visit.zone().largest, again, replaced, sent: sent.clone() };
         let mut pouring = Box::pin(Arc::clone(self).pour(Arc::clone(&object), body, pouring));
-        // What is here as a whole already, as small bodies often are, needs no task.
+        // A small body is often complete already and needs no task.
         if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             tokio::spawn(pouring);
         }
         (object, personal)
     }
 
-    /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
-    /// confirms or contradicts what is stored. Moves the epoch of the request on, as the response does not make itself invalid.
+    /// Updates the store from the response to a forwarded request: an unsafe request invalidates URLs and
+    /// groups, and a HEAD confirms or outdates the stored object. Advances the epoch of the request, so that
+    /// the invalidation does not apply to its own response.
     pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>, sent: &mut Sent) {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
         let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
@@ -313,7 +311,6 @@ impl Core {
     }
 }
 
-/// What purges know a response by.
 pub(crate) fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
     Subject {
         zone: visit.zone().name.clone(),
@@ -323,7 +320,7 @@ pub(crate) fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
     }
 }
 
-/// A response that is handed on as it is. Its tags are for data centres alone.
+/// Prepares a response that is forwarded unchanged. Only data centres receive cache tags.
 pub(crate) fn passed(visit: &Visit, mut response: Response<Body>) -> Response<Body> {
     if visit.came.is_none() {
         response.headers_mut().remove(purge::CACHE_TAG);
@@ -331,7 +328,7 @@ pub(crate) fn passed(visit: &Visit, mut response: Response<Body>) -> Response<Bo
     response
 }
 
-/// Statuses that say that the origin fails, and not what the resource is (RFC 5861 section 4).
+/// Server errors for which stale-if-error applies (RFC 5861 section 4).
 pub(crate) fn is_failure(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }

@@ -1,7 +1,9 @@
-//! A body that many read while it is still coming: each at its own pace, the last piece as soon as it is there.
+//! A response body with concurrent readers while it is filled. Each reader has a separate pace and receives
+//! new pieces as soon as they arrive.
 //!
-//! What becomes of its pieces is what [`Keeping`] says: they stay in memory, or until they are on disk, from where those who are
-//! behind read them; or only until all readers have seen them, whose slowest one the source waits for.
+//! [`Keeping`] determines how long pieces stay in memory: permanently; until they are on disk, from where
+//! slow readers read them; or until all readers have received them. In the last case the source waits for the
+//! slowest reader.
 
 mod reader;
 
@@ -18,71 +20,66 @@ use http::{Bytes, Failure, pages};
 
 pub(crate) use self::reader::Reader;
 
-/// A body and those who read it.
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
     state: Mutex<State>,
-    /// Under which number it is on disk as well.
+    /// The identity of the body on disk, if it is stored there.
     pub(crate) on_disk: OnceLock<::disk::Id>,
-    /// The same in other codings, by the place of each in [`Coding::ALL`].
+    /// The body in other codings, in the order of [`Coding::ALL`].
     coded: [OnceLock<Arc<Self>>; Coding::ALL.len()],
 }
 
-/// Where a body is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Keeping {
-    /// All pieces stay here.
+    /// All pieces stay in memory.
     #[default]
     Memory,
-    /// They are written to the disk, and go then.
+    /// Pieces are written to the disk, then dropped.
     Disk,
-    /// Nowhere: it is passed on to those who read it.
+    /// Not stored: only passed on to the current readers.
     Nowhere,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Each with the place in the body where it begins.
+    /// With the offset of each piece in the body.
     pieces: VecDeque<(u64, Bytes)>,
-    /// Where the first piece that is still here begins.
+    /// The offset of the first piece in memory.
     first: u64,
-    /// Of all pieces that came.
+    /// The length of all pieces received.
     bytes: u64,
     end: Option<Result<(), Failure>>,
     keeping: Keeping,
     disk: Option<OnDisk>,
-    /// Whether what is on disk cannot be read.
+    /// Whether reading from the disk has failed.
     is_lost: bool,
     readers: BTreeMap<u64, Place>,
     next_reader: u64,
     source: Option<Waker>,
 }
 
-/// What of a body is on disk.
 #[derive(Debug)]
 enum OnDisk {
-    /// As much as is written.
+    /// The part that is written so far.
     Coming(Written),
-    /// All of it, unless the disk has given it up.
+    /// The complete body, unless the disk has evicted it.
     All(Kept),
 }
 
-/// How far a reader is.
 #[derive(Debug)]
 struct Place {
-    /// Where in the body it reads next.
+    /// The offset of the next read.
     at: u64,
-    /// What is on disk, so that it stays there.
+    /// The part on disk; holding it prevents its removal.
     written: Option<Written>,
     waker: Option<Waker>,
 }
 
-/// Nobody reads a body that is not kept either.
+/// The body is neither stored nor read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unwanted;
 
 impl Fill {
-    /// A body that is here already.
     pub(crate) fn of(bytes: Bytes) -> Self {
         let (length, end) = (bytes.len() as u64, Some(Ok(())));
         let pieces = if bytes.is_empty() { VecDeque::new() } else { VecDeque::from([(0, bytes)]) };
@@ -90,20 +87,19 @@ impl Fill {
         Self { state: Mutex::new(state), ..Self::default() }
     }
 
-    /// A body that is read from the disk into memory. Who wants a later part does not wait for that.
+    /// A body that is read from the disk into memory. A reader of a later part reads it from the disk
+    /// directly.
     pub(crate) fn loading(kept: Kept) -> Self {
         let state = State { disk: Some(OnDisk::All(kept)), ..State::default() };
         Self { state: Mutex::new(state), ..Self::default() }
     }
 
-    /// A body that stays on disk.
     pub(crate) fn on_disk(kept: Kept) -> Self {
         let (bytes, end, disk) = (kept.bytes(), Some(Ok(())), Some(OnDisk::All(kept)));
         let state = State { first: bytes, bytes, end, keeping: Keeping::Disk, disk, ..State::default() };
         Self { state: Mutex::new(state), ..Self::default() }
     }
 
-    /// Adds a piece, for all to read.
     pub(crate) fn push(&self, piece: Bytes) {
         if piece.is_empty() {
             return;
@@ -115,7 +111,8 @@ impl Fill {
         wake_all(state);
     }
 
-    /// Ends it, if it has not ended: as a whole, or broken off. Small ones become one piece, which holds on to no buffer that was larger.
+    /// Ends the body, unless it has ended: complete or with an error. Small bodies are joined to one piece,
+    /// so that they keep no larger buffer allocated.
     pub(crate) fn finish(&self, end: Result<(), Failure>) {
         let mut state = self.lock();
         if state.end.is_some() {
@@ -131,12 +128,11 @@ impl Fill {
         wake_all(state);
     }
 
-    /// How many bytes came so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// How many bytes it takes here.
+    /// The memory of the body, in bytes.
     pub(crate) fn bytes_here(&self) -> u64 {
         let state = self.lock();
         let places = match &state.disk {
@@ -146,7 +142,7 @@ impl Fill {
         state.held() + places
     }
 
-    /// Its length, once that is known.
+    /// The length of the complete body, if known.
     pub(crate) fn length(&self) -> Option<u64> {
         let state = self.lock();
         match (&state.disk, state.end) {
@@ -156,29 +152,28 @@ impl Fill {
         }
     }
 
-    /// Where it is kept.
     pub(crate) fn keeping(&self) -> Keeping {
         self.lock().keeping
     }
 
-    /// The same in a coding, if that was begun.
+    /// The body in a coding, if it exists; it may still be filling.
     pub(crate) fn coded(&self, coding: Coding) -> Option<&Arc<Self>> {
         self.coded[coding as usize].get()
     }
 
-    /// The same in a coding. Who is the first to want it has to `make` it, or what it will come to.
+    /// The body in a coding. The first caller makes it, and is responsible for filling it.
     pub(crate) fn coded_or(&self, coding: Coding, make: impl FnOnce() -> Arc<Self>) -> Arc<Self> {
         Arc::clone(self.coded[coding as usize].get_or_init(make))
     }
 
-    /// How many bytes it has here in codings in which it is whole.
+    /// The memory of complete bodies in other codings, in bytes.
     pub(crate) fn coded_bytes(&self) -> u64 {
         let whole =
             self.coded.iter().filter_map(|coded| coded.get().filter(|coded| coded.length().is_some()));
         whole.map(|coded| coded.bytes_here()).sum()
     }
 
-    /// All of it, if it is one piece, or can be made one.
+    /// The complete body, if it is or can be joined to one piece.
     pub(crate) fn whole(&self) -> Option<Bytes> {
         let mut state = self.lock();
         let is_whole = state.is_in_memory();
@@ -192,17 +187,16 @@ impl Fill {
         }
     }
 
-    /// All pieces that are here.
     pub(crate) fn pieces(&self) -> Vec<Bytes> {
         self.lock().pieces.iter().map(|(_, piece)| piece.clone()).collect()
     }
 
-    /// What is here from this place on, up to the end of a piece.
+    /// The bytes in memory from an offset to the end of its piece.
     pub(crate) fn piece_at(&self, at: u64) -> Option<Bytes> {
         self.lock().piece_at(at)
     }
 
-    /// Whether it broke off, or the disk has given it up.
+    /// Whether the body is truncated, or the disk has evicted it.
     pub(crate) fn is_broken(&self) -> bool {
         let state = self.lock();
         match &state.disk {
@@ -211,44 +205,43 @@ impl Fill {
         }
     }
 
-    /// From here on it is only passed on: pieces that all readers have seen are dropped.
+    /// Stops storing the body: pieces are dropped when all readers have received them.
     pub(crate) fn pass_on(&self) {
         let mut state = self.lock();
         state.keeping = Keeping::Nowhere;
         state.drop_pieces();
     }
 
-    /// Whether the disk is to take what it does not have yet.
+    /// Whether parts of the body still have to be written to the disk.
     pub(crate) fn is_going_to_disk(&self) -> bool {
         let state = self.lock();
         state.keeping == Keeping::Disk && !state.is_all_on_disk() && !matches!(state.end, Some(Err(_)))
     }
 
-    /// From here on its pieces go when they are on disk.
+    /// Starts storing the body on disk: pieces are dropped when they are written.
     pub(crate) fn go_to_disk(&self) {
         self.lock().keeping = Keeping::Disk;
     }
 
-    /// What is written of it can be read from there.
+    /// Makes the written part readable from the disk.
     pub(crate) fn is_read_from(&self, written: &Written) {
         let mut state = self.lock();
         state.readers.values_mut().for_each(|place| place.written = Some(written.clone()));
         state.disk = Some(OnDisk::Coming(written.clone()));
     }
 
-    /// More of it was written.
     pub(crate) fn was_written(&self) {
         self.lock().drop_pieces();
     }
 
-    /// All of it is on disk.
     pub(crate) fn is_on_disk(&self, kept: Kept) {
         let mut state = self.lock();
         state.disk = Some(OnDisk::All(kept));
         state.drop_pieces();
     }
 
-    /// The disk does not take it: it stays in memory if all of it is still there, else it is passed on.
+    /// Stops writing to the disk: the body stays in memory if all of it is still there, else it is only
+    /// passed on.
     pub(crate) fn leave_disk(&self) {
         let mut state = self.lock();
         if state.keeping == Keeping::Disk && !state.is_all_on_disk() {
@@ -261,7 +254,7 @@ impl Fill {
         }
     }
 
-    /// It cannot be read from the disk, which does not find it any more.
+    /// Marks the body as unreadable, and removes it from the index of the disk.
     fn lose(&self) {
         let mut state = self.lock();
         state.is_lost = true;
@@ -270,8 +263,8 @@ impl Fill {
         }
     }
 
-    /// Waits until there is room for more: until the disk has written enough, or the slowest reader of a body that is passed on has
-    /// caught up. One that is kept in memory has always room.
+    /// Waits until the body may grow: until the disk has written enough, or the slowest reader of a body that
+    /// is passed on has caught up. A body in memory may always grow.
     pub(crate) async fn room(&self) -> Result<(), Unwanted> {
         poll_fn(|cx| {
             let mut state = self.lock();
@@ -292,18 +285,18 @@ impl Fill {
         .await
     }
 
-    /// Whether nobody has begun to read it yet.
     pub(crate) fn is_unread(&self) -> bool {
         self.lock().is_unread()
     }
 
-    /// Whether somebody waits for more.
+    /// Whether a reader waits for more bytes.
     pub(crate) fn is_awaited(&self) -> bool {
         let state = self.lock();
         state.readers.values().any(|place| place.waker.is_some() && place.at >= state.bytes)
     }
 
-    /// Where it is kept, as soon as a body that has ended and goes to disk is there as a whole, or is left by the disk.
+    /// Where the body is finally stored. Waits until a body that is written to the disk is complete there, or
+    /// no longer written there.
     pub(crate) async fn kept(&self) -> Keeping {
         poll_fn(|cx| {
             let mut state = self.lock();
@@ -316,12 +309,12 @@ impl Fill {
         .await
     }
 
-    /// Reads it from its beginning. Who comes to a body that is passed on when others have read of it is told that it broke off.
+    /// Reads the body from the beginning. A reader that joins a passed-on body too late receives an error.
     pub(crate) fn read(self: &Arc<Self>) -> Reader {
         self.read_part(0, None)
     }
 
-    /// Reads `length` bytes after the first `skip` ones.
+    /// Reads `length` bytes after the first `skip` bytes, or all of them.
     pub(crate) fn read_part(self: &Arc<Self>, skip: u64, length: Option<u64>) -> Reader {
         let mut state = self.lock();
         let number = state.next_reader;
@@ -356,12 +349,10 @@ impl State {
         matches!(self.disk, Some(OnDisk::All(_)))
     }
 
-    /// Bytes of the pieces that are here.
     fn held(&self) -> u64 {
         self.bytes - self.first
     }
 
-    /// Bytes that are on disk.
     fn written(&self) -> u64 {
         match &self.disk {
             Some(OnDisk::Coming(written)) => written.bytes(),
@@ -377,11 +368,11 @@ impl State {
         (within < piece.len()).then(|| piece.slice(within..))
     }
 
-    /// Drops the pieces that nobody needs here, and lets the source see whether there is room.
+    /// Drops pieces that are no longer needed in memory, and wakes the source.
     fn drop_pieces(&mut self) {
         let may_go = match self.keeping {
             Keeping::Memory => 0,
-            // Those who follow closely need not read from the disk what has just come.
+            // The most recent bytes stay in memory for readers that follow closely.
             Keeping::Disk if self.is_all_on_disk() => self.bytes,
             Keeping::Disk => self.written().min(self.bytes.saturating_sub(WINDOW)),
             Keeping::Nowhere if self.is_unread() => 0,
@@ -400,7 +391,7 @@ impl State {
         }
     }
 
-    /// Makes one piece of all, in pages if it is large enough.
+    /// Joins all pieces to one, in separate memory pages if it is large enough.
     fn join(&mut self) {
         let pieces = || self.pieces.iter().map(|(_, piece)| piece);
         if !self.pieces.is_empty() {
@@ -414,25 +405,26 @@ impl State {
     }
 }
 
-/// Wakes every reader that waits, after the lock is given back.
+/// Wakes all waiting readers after releasing the lock.
 fn wake_all(mut state: MutexGuard<'_, State>) {
     let wakers: Vec<_> = state.readers.values_mut().filter_map(|place| place.waker.take()).collect();
     drop(state);
     wakers.into_iter().for_each(Waker::wake);
 }
 
-/// A place in a piece, which is in memory and so no longer than memory.
+/// An offset in a piece, which is in memory, so it fits into `usize`.
 fn within(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Bodies up to this length become one piece when they are whole.
+/// Bodies up to this length are joined to one piece when complete.
 const JOINED: u64 = pages::MOST as u64;
 
-/// Bytes that may wait for the slowest reader of a body that is only passed on, or stay for those who follow one that goes to disk.
+/// Bytes kept in memory for the slowest reader of a body that is passed on, or for close readers of a body
+/// that is written to the disk.
 const WINDOW: u64 = 256 << 10;
 
-/// Bytes of a body that may wait for the disk.
+/// Bytes of a body that may be queued for the disk.
 pub(crate) const AHEAD: u64 = 4 << 20;
 
 #[cfg(test)]

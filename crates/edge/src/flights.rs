@@ -1,4 +1,5 @@
-//! One request at the origin for many that wait for the same object: the first leads, the others follow.
+//! Collapsed forwarding (RFC 9211 "collapsed"): the leader sends one upstream request per key, and followers
+//! wait for its result.
 
 use std::{
     collections::HashMap,
@@ -14,22 +15,20 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::{store::Object, visit::Refusal};
 
-/// What a flight came to, once the response's head is known.
+/// The result of the leader's request, available when the response header has arrived.
 #[derive(Debug, Clone)]
 pub(crate) enum Landing {
-    /// It was stored: for all requests that it may be reused for. Its body may still be coming.
+    /// Stored, for all requests that may reuse it. The body may still be arriving.
     Shared(Arc<Object>),
-    /// The origin failed, and this may be used because of that.
+    /// The origin failed, and this stale object may be served (stale-if-error).
     Instead(Arc<Object>),
-    /// It was stored all along, where only a flight looks: for all whom it matches.
+    /// Already stored where only the leader looks it up, for example on disk.
     Found(Arc<Object>),
-    /// It is for the one who asked: everybody else asks on their own.
+    /// Not shareable: each follower sends a separate request.
     Alone,
-    /// There is no response.
     Failed(Refusal),
 }
 
-/// The flights of a data centre.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     table: Mutex<Table>,
@@ -41,21 +40,19 @@ struct Table {
     next: u64,
 }
 
-/// A flight that requests may join.
 #[derive(Debug)]
 struct Open {
     number: u64,
-    /// The role in which its leader sends a request to another data centre; `None` if it sends it to the origin.
+    /// The role in which the leader requests from a peer data centre; `None` if it requests from the origin.
     next: Option<Role>,
     ground: Arc<Ground>,
 }
 
-/// Where a flight lands.
 #[derive(Debug)]
 struct Ground {
     landing: OnceLock<Landing>,
     has_landed: Notify,
-    /// For those who have to ask on their own after all.
+    /// Permits for followers that may not share the response and send separate requests.
     turns: Semaphore,
 }
 
@@ -66,13 +63,12 @@ impl Default for Ground {
     }
 }
 
-/// The part of a request in a flight.
 pub(crate) enum Part {
     Leads(Flight),
     Follows(Waiting),
 }
 
-/// A flight, for the one who leads it. Dropped without a landing, it lets the others ask on their own.
+/// Held by the leader. If it is dropped without a result, the followers send separate requests.
 pub(crate) struct Flight {
     flights: Arc<Flights>,
     key: Key,
@@ -80,14 +76,14 @@ pub(crate) struct Flight {
     ground: Arc<Ground>,
 }
 
-/// A flight, for one who follows.
 pub(crate) struct Waiting(Arc<Ground>);
 
 impl Flights {
-    /// Joins the flight for a key, or begins one, whose leader sends its request in the role `next`, or to the origin.
+    /// Joins the request in flight for a key as a follower, or becomes its leader. `next` returns the role in
+    /// which the leader requests from a peer data centre, or `None` for the origin.
     ///
-    /// A request follows only a leader whose own request is nearer to the origin. Otherwise data centres that disagree about the upper
-    /// tier could wait for each other.
+    /// A request follows only a leader whose upstream request is nearer to the origin. Otherwise data centres
+    /// with different views of the upper tier could wait for each other.
     pub(crate) fn join(self: &Arc<Self>, key: &Key, role: Role, next: impl FnOnce() -> Option<Role>) -> Part {
         let mut table = self.lock();
         if let Some(open) = table.open.get(key) {
@@ -103,12 +99,12 @@ impl Flights {
         Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, ground })
     }
 
-    /// A flight that no request joins.
+    /// A leader without followers.
     pub(crate) fn alone(self: &Arc<Self>, key: &Key) -> Flight {
         Flight { flights: Arc::clone(self), key: key.clone(), number: ALONE, ground: Arc::default() }
     }
 
-    /// Lets nobody join the flights that may bring what is purged; those for other URLs go on as they are.
+    /// Prevents new followers for the keys that these purges may match. Other keys are not affected.
     pub(crate) fn close<'p>(&self, purges: impl IntoIterator<Item = &'p Purge>) {
         let purges: Vec<_> = purges.into_iter().cloned().map(Purge::normal).collect();
         self.lock().open.retain(|key, _| {
@@ -123,9 +119,9 @@ impl Flights {
 }
 
 impl Flight {
-    /// Tells all who follow; later requests find what is stored, or begin another flight.
+    /// Publishes the result to the followers. Later requests find the stored object, or start a new request.
     pub(crate) fn land(self, landing: Landing) {
-        // There is no other: this is the only one who lands it.
+        // Never set before: `self` is the only leader, and it is consumed.
         let _ = self.ground.landing.set(landing);
     }
 }
@@ -143,16 +139,15 @@ impl Drop for Flight {
 }
 
 impl Waiting {
-    /// Waits for a turn to ask on its own, which ends with the permit: all that waited would otherwise reach the origin in the
-    /// same moment.
+    /// Waits for a permit to send a separate request. Without the limit all followers would reach the origin
+    /// concurrently.
     pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         self.0.turns.acquire().await.ok()
     }
 
-    /// What it came to.
     pub(crate) async fn landing(&self) -> Landing {
         loop {
-            // Who waits from here on is woken, so that nothing can happen between the look and the wait.
+            // Registered before the check, so that no notification is missed.
             let has_landed = self.0.has_landed.notified();
             if let Some(landing) = self.0.landing.get() {
                 return landing.clone();
@@ -162,10 +157,10 @@ impl Waiting {
     }
 }
 
-/// The number of flights that are not in the table.
+/// The number of leaders that are not in the table.
 const ALONE: u64 = 0;
 
-/// Requests that waited for one response and ask their origin at the same time, because they may not share it.
+/// Concurrent upstream requests of followers that may not share one response.
 const MOST_ASKING: usize = 32;
 
 #[cfg(test)]
@@ -224,7 +219,7 @@ mod tests {
         let Part::Leads(old) = to_origin(&flights, "/") else { panic!("nobody was there before") };
         flights.close([&Purge::Url("http://a/".to_owned())]);
         let Part::Leads(_new) = to_origin(&flights, "/") else { panic!("the old one is closed") };
-        // The end of the old one does not end the new one.
+        // Dropping the old leader does not close the new entry.
         drop(old);
         assert!(matches!(to_origin(&flights, "/"), Part::Follows(_)));
     }
@@ -235,7 +230,7 @@ mod tests {
         let Part::Leads(_flight) = to_origin(&flights, "/a") else { panic!("nobody was there before") };
         flights.close([&Purge::Url("http://a/".to_owned()), &Purge::Prefix("a/b".to_owned())]);
         assert!(matches!(to_origin(&flights, "/a"), Part::Follows(_)));
-        // Only the response will say which tags it has.
+        // Tags are unknown until the response arrives, so a purge by tag closes all entries.
         flights.close([&Purge::Tag("red".to_owned())]);
         assert!(matches!(to_origin(&flights, "/a"), Part::Leads(_)));
     }

@@ -1,5 +1,7 @@
-//! From the disk: an object that is looked for there before its origin is asked. Its body is read into memory for all who wait, unless
-//! it is so long that it stays on disk. A short one is read for each who asks while memory has no room for it, and nobody asks often.
+//! Lookups on disk before a request is forwarded.
+//!
+//! The body of a disk object is read into memory once for all its readers. Very large bodies stay on disk. A
+//! small, rarely requested body is read from the disk for each request.
 
 use std::sync::Arc;
 
@@ -18,8 +20,8 @@ use crate::{
 };
 
 impl Core {
-    /// What there is for a request in memory, or can be had from the disk without waiting for it. What was purged is out of date from
-    /// this time on.
+    /// Looks up a request in memory and, if that needs no waiting, on disk. A purged object is outdated from
+    /// `now`.
     pub(crate) fn find(self: &Arc<Self>, visit: &Visit, now: Time) -> Found {
         let found = self.store.find(&visit.key, &visit.headers);
         let on_disk = self.on_disk.as_ref().filter(|_| !matches!(found, Found::Object(_)));
@@ -29,7 +31,7 @@ impl Core {
         at_once.and_then(|of_disk| self.take_in(visit, of_disk, None, now)).map_or(found, Found::Object)
     }
 
-    /// What the disk has for a request, if it may still be used; its body may still be coming.
+    /// Looks up a request on disk. The body of the returned object may still be loading.
     pub(crate) async fn from_disk(self: &Arc<Self>, visit: &Visit) -> Option<Arc<Object>> {
         let on_disk = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key))?;
         let targets = &visit.zone().targets;
@@ -38,8 +40,9 @@ impl Core {
         self.take_in(visit, found?, Some(place), self.now())
     }
 
-    /// Adds what was found to the store, and has the rest of its body read, at the `place` of the one who found it if there is one;
-    /// unless it is as well off on disk. `None` if too many read from a slow disk for that.
+    /// Adds a disk object to the memory store and reads the rest of its body with the disk permit `place`, or
+    /// with a new one. If memory would not admit the object, it stays on disk only. `None` if it was purged,
+    /// or if too many reads from a slow disk are waiting.
     fn take_in(
         self: &Arc<Self>,
         visit: &Visit,
@@ -56,7 +59,8 @@ impl Core {
             None => None,
         };
         let object = self.store.add(found.object.clone(), &visit.headers, now);
-        // One that was purged is not added. One in whose place somebody else has just put the same is as good as that.
+        // A purged object is not added. If an identical object was added concurrently, this copy can still be
+        // served.
         if self.store.is_purged(&object) {
             spawn_blocking(move || found.remove());
             return None;
@@ -76,10 +80,11 @@ impl Core {
 }
 
 impl Core {
-    /// How an object is had again that is answered with as it is, and would take the place of another one in memory for nothing.
+    /// How to read an object again that stays on disk, because it would evict another one from memory. `None`
+    /// if it is admitted.
     fn only_on_disk(&self, visit: &Visit, found: &OfDisk, now: Time) -> Option<OnlyOnDisk> {
         let (object, body) = (&found.object, found.short.clone()?);
-        // What has to be coded or confirmed is so once for all.
+        // Compressed or revalidated objects are added to memory, so that this work is done once.
         let is_plain = object.stored.reuse(visit.wishes, now) == Reuse::Fresh
             && !matches!(usual_form(visit, object), Form::Coded(_));
         let epoch = is_plain.then(|| self.store.leave_out(object)).flatten()?;
@@ -87,7 +92,6 @@ impl Core {
     }
 }
 
-/// Reads a body. Blocks.
 fn pour(core: &Core, object: &Object, found: &OfDisk, body: Body) {
     let fill = &object.body;
     for piece in body {

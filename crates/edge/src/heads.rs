@@ -1,7 +1,9 @@
-//! Heads of objects that are on disk alone, prepared for a core to answer with at once: their bodies are read when they are sent.
+//! Prerendered heads of objects that are only on disk. Their bodies are read from the page cache when they
+//! are sent.
 //!
-//! A head stands for as long as the object is fresh, no purge means it, and nothing is stored or removed under its key, in memory or on
-//! disk. It takes about a kilobyte where its object would take its body too; what there is no room for is looked for on disk again.
+//! A head is valid while the object is fresh, no purge matches it, and no object is stored or removed under
+//! its key in memory or on disk. It takes about 1 KB, while the object in memory would take its body too.
+//! Evicted heads are created again after the next disk lookup.
 
 use std::{
     collections::HashMap,
@@ -23,26 +25,25 @@ use crate::{
     store::{Object, Store, TELLING},
 };
 
-/// What an object on disk is answered with.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) ready: Ready,
     pub(crate) terms: Terms,
-    /// What the log says of it, if there is one.
+    /// The request details of the access log line; `None` without a log.
     pub(crate) about: Option<Arc<[u8]>>,
     subject: Subject,
     body: Short,
-    /// When its bytes were last compared with their checksum.
+    /// The time of the last checksum verification, in ms.
     compared: AtomicU64,
-    /// The object's number, and the bytes that it would have in memory.
+    /// The object's number, and the bytes that it would take in memory.
     number: u64,
     bytes: u64,
 }
 
-/// The heads that a core has, in two generations: when the younger one has half of the room, the older one goes.
+/// The heads of one core, in two generations: when the young one reaches half of the limit, the old one is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Heads {
-    /// Bytes that a generation may have.
     most: usize,
     young: Generation,
     old: Generation,
@@ -54,16 +55,15 @@ struct Generation {
     bytes: usize,
 }
 
-/// A request, and what answers it.
 #[derive(Debug)]
 struct Entry {
     likeness: Likeness,
     head: Arc<Head>,
     bytes: usize,
-    /// No purge up to this one means it.
+    /// No purge up to this epoch matches the object.
     epoch: u64,
     uses: u32,
-    /// When the disk was last told that the object is in use.
+    /// The time of the last usage report to the disk.
     told: Time,
 }
 
@@ -81,8 +81,8 @@ impl Head {
         }
     }
 
-    /// The body, if the kernel has it in memory. Where it is in its file, if it was compared with its checksum a moment ago: then the
-    /// kernel still has it, as surely as this program's own code.
+    /// The body, if it is in the page cache. Returns its position in the file (for sendfile) if the checksum
+    /// was verified less than [`MOMENT`] ago, because the page cache still contains it then.
     pub(crate) fn body(&self, now: Time) -> Option<Whole> {
         let compared = Time::from_millis(self.compared.load(Relaxed));
         let is_moment_ago = compared <= now && now < compared.after(MOMENT);
@@ -90,7 +90,7 @@ impl Head {
         part.map(Whole::File).or_else(|| self.read(now).map(Whole::Bytes))
     }
 
-    /// A copy of it, compared with its checksum, if the kernel has it in memory.
+    /// A copy of the body with verified checksum, if it is in the page cache.
     pub(crate) fn read(&self, now: Time) -> Option<Bytes> {
         let piece = self.body.read(Wait::Never).ok()?;
         self.compared.store(now.as_millis(), Relaxed);
@@ -103,7 +103,6 @@ impl Head {
         Some(FilePart::new(file, at, length))
     }
 
-    /// Bytes that it takes in memory.
     fn cost(&self) -> usize {
         let Subject { zone, url, tags, groups } = &self.subject;
         let names = tags.iter().chain(groups).map(|name| size_of::<String>() + name.len());
@@ -113,13 +112,13 @@ impl Head {
 }
 
 impl Heads {
-    /// Those of one of so many cores, which have this much memory for objects together.
+    /// The heads of one of `cores` cores; `memory` is the capacity of the memory store.
     pub(crate) fn new(memory: u64, cores: usize) -> Self {
         let both = usize::try_from((memory / PARTS).max(LEAST)).unwrap_or(usize::MAX) / cores.max(1);
         Self { most: both / 2, young: Generation::default(), old: Generation::default() }
     }
 
-    /// The head that answers a request in this shape, if it stands, and its object is not worth a place in memory.
+    /// The head for a request in this shape, if it is valid and the object should not be admitted to memory.
     pub(crate) fn find(
         &mut self,
         hash: u64,
@@ -146,7 +145,7 @@ impl Heads {
         None
     }
 
-    /// Adds a request, and the head that answers it if no purge after this epoch means it.
+    /// Adds a request with its head, for an object that no purge up to `epoch` matches.
     pub(crate) fn add(&mut self, hash: u64, likeness: Likeness, head: Head, epoch: u64) {
         let mut entries = self.young.take(hash).unwrap_or_default();
         let shape = head.ready.shape();
@@ -161,13 +160,11 @@ impl Heads {
         self.put(hash, entries);
     }
 
-    /// Bytes of all of them.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.young.bytes + self.old.bytes
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         (self.young, self.old) = (Generation::default(), Generation::default());
     }
@@ -200,13 +197,14 @@ impl Entry {
             && store.is_unpurged(&mut self.epoch, &self.head.subject)
     }
 
-    /// Asks the store now and then, as that takes its lock, whether the object is used so much that it should be in memory.
+    /// Whether the object is used often enough to be admitted to memory. Checked only every [`USES`] uses,
+    /// because the check takes the lock of the store.
     fn is_wanted(&mut self, store: &Store) -> bool {
         self.uses += 1;
         self.uses.is_multiple_of(USES) && store.wants(self.head.number, self.head.bytes)
     }
 
-    /// Tells the disk, which gives up what is not used.
+    /// Reports usage to the disk, which evicts unused objects.
     fn tell(&mut self, now: Time) {
         if now >= self.told.after(TELLING) {
             self.told = now;
@@ -215,11 +213,11 @@ impl Entry {
     }
 }
 
-/// Beside the memory for objects, heads may take this part of it, of all cores together.
+/// The heads of all cores may take this part of the memory store's capacity, in addition to it.
 const PARTS: u64 = 8;
-/// What they may take however little that is.
+/// The minimum of that limit, in bytes.
 const LEAST: u64 = 4 << 20;
-/// For how long a body is sent from where it is without being compared again.
+/// How long a body is sent from its file without another checksum verification.
 pub(crate) const MOMENT: Duration = Duration::from_secs(1);
-/// Between two times that the store is asked whether it wants an object.
+/// Uses between two admission checks.
 const USES: u32 = 16;

@@ -1,4 +1,5 @@
-//! What one core answers at once: requests as they came, and the object that is their answer.
+//! The fast path for hits: per-core tables from request fingerprints to stored objects with prerendered
+//! responses.
 
 use std::sync::{Arc, Weak};
 
@@ -17,64 +18,59 @@ use crate::{
     visit::Visit,
 };
 
-/// Requests that a core answers at once.
 #[derive(Debug)]
 pub(crate) struct Hits {
     in_memory: Alike<Hit>,
-    /// What other data centres ask for.
+    /// Requests from peer data centres.
     of_others: Alike<OfOthers>,
-    /// What is on disk alone, by the same hash.
+    /// Objects that are only on disk, by the same hash.
     heads: Heads,
 }
 
-/// What answers a request.
 pub(crate) struct Match {
     place: Place,
-    /// What the log says of it, if there is one.
     pub(crate) about: Option<Arc<[u8]>>,
 }
 
-/// Where the answer is.
 enum Place {
-    /// In memory, with the content coding in which it is sent.
+    /// In memory, with the content coding of the response.
     Memory(Arc<Object>, Option<Coding>),
-    /// The same for another data centre.
+    /// In memory, for a peer data centre.
     ForOthers(Arc<Object>),
     Disk(Arc<Head>),
 }
 
-/// What answers requests that are the same.
+/// The object for all requests with one fingerprint.
 #[derive(Debug)]
 struct Hit {
-    /// Bodies are the store's: what was evicted there is not kept here.
+    /// Weak, so that an evicted object is not kept in memory.
     object: Weak<Object>,
-    /// The content coding in which it is sent.
     coding: Option<Coding>,
-    /// The object's version for which this holds.
+    /// The version of the object for which the entry is valid.
     version: u64,
-    /// What the log says of it, if there is one.
+    /// The request details of the access log line; `None` without a log.
     about: Option<Arc<[u8]>>,
-    /// When the store was last told that the object is in use.
+    /// The time of the last usage report to the store.
     told: Time,
 }
 
-/// What answers other data centres whose requests are the same.
+/// The object for all requests of peers with one fingerprint.
 #[derive(Debug)]
 struct OfOthers {
     hit: Hit,
-    /// The zone and the key by which they have to know the object.
+    /// The zone and the key that the peer must have sent.
     zone: Box<str>,
     key: KeyHash,
 }
 
 impl Hits {
-    /// Those of one of so many cores, which have this much memory for objects together.
+    /// The table of one of `cores` cores; `memory` is the capacity of the memory store.
     pub(crate) fn new(memory: u64, cores: usize) -> Self {
         let (in_memory, of_others) = (Alike::default(), Alike::default());
         Self { in_memory, of_others, heads: Heads::new(memory, cores) }
     }
 
-    /// What answers a request in this shape, and has done before; `None` if that takes more than a look.
+    /// The hit for a request in this shape; `None` if it needs the normal path.
     pub(crate) fn find(
         &mut self,
         store: &Store,
@@ -95,7 +91,7 @@ impl Hits {
         Some(Match { place: Place::Memory(object, hit.coding), about: hit.about.clone() })
     }
 
-    /// What answers another data centre's request for the whole of an object, as its visitor made it, that knows it by this zone and this key.
+    /// The hit for a peer's request for a whole object, if the peer has the same zone and key.
     pub(crate) fn find_for_others(
         &mut self,
         store: &Store,
@@ -110,7 +106,6 @@ impl Hits {
         Some(Match { place: Place::ForOthers(object), about: None })
     }
 
-    /// Adds a request, with the response that it got.
     pub(crate) fn add(
         &mut self,
         visit: &Visit,
@@ -129,14 +124,13 @@ impl Hits {
         };
         let shape = shape(visit.version);
         let make = || Ready::new(response, body?.whole()?, ttl, shape);
-        // Another rule made another header of the same object: those requests are answered without haste.
+        // The prerendered header is for another rule of the same object: such requests use the normal path.
         if object.serving.ready_or(coding, shape, make).is_none_or(|ready| !ready.is_for(ttl)) {
             return;
         }
         self.in_memory.add(likeness, Hit::new(object, coding, lease, about), Hit::stands);
     }
 
-    /// Adds a request of another data centre, with the response that it got.
     pub(crate) fn add_of_others(
         &mut self,
         visit: &Visit,
@@ -159,8 +153,8 @@ impl Hits {
         self.of_others.add(likeness, OfOthers { hit, zone, key }, |of_others| of_others.hit.stands());
     }
 
-    /// Adds a request for an object that is on disk alone, with the response that it got. Variants are told apart by fields with these
-    /// names too.
+    /// Adds a request for an object that is only on disk, with its response. `names` are additional fields
+    /// that distinguish variants.
     pub(crate) fn add_on_disk(
         &mut self,
         visit: &Visit,
@@ -180,13 +174,11 @@ impl Hits {
         self.heads.add(hash, likeness, Head::new(object, only, ready.without_body(), about), only.epoch);
     }
 
-    /// Bytes of what is kept of objects that are on disk alone.
     #[cfg(test)]
     pub(crate) fn bytes_of_heads(&self) -> usize {
         self.heads.bytes()
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.in_memory.clear();
         self.of_others.clear();
@@ -195,7 +187,8 @@ impl Hits {
 }
 
 impl Match {
-    /// Writes the head of a response over HTTP/1.1, and returns its body; `None` if that would have to be waited for.
+    /// Writes the head of an HTTP/1.1 response, and returns its body; `None` if the body requires a blocking
+    /// read.
     pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Whole> {
         let (ready, terms) = self.ready(Shape::Lines)?;
         let body = match &self.place {
@@ -207,7 +200,7 @@ impl Match {
         Some(body)
     }
 
-    /// The response over HTTP/2 or HTTP/3; `None` in the same case.
+    /// The HTTP/2 or HTTP/3 response; `None` if the body requires a blocking read.
     pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
         let (ready, terms) = self.ready(Shape::Fields)?;
         let body = match &self.place {
@@ -233,7 +226,7 @@ impl Hit {
         Self { object, coding, version, about, told: Time::from_millis(0) }
     }
 
-    /// Its object, if that may be used without asking anybody.
+    /// The object, if it may be served without revalidation.
     fn fresh(&mut self, store: &Store, now: Time) -> Option<Arc<Object>> {
         let object = self.object.upgrade().filter(|object| object.serving.version() == self.version)?;
         if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
@@ -247,7 +240,8 @@ impl Hit {
         self.object.upgrade().is_some_and(|object| object.serving.version() == self.version)
     }
 
-    /// Tells the store, which evicts what is not used; not at each request, as that takes its lock.
+    /// Reports usage to the store, which evicts unused objects. Not for each request, because it takes the
+    /// lock of the store.
     fn tell(&mut self, store: &Store, object: &Object, now: Time) {
         if now >= self.told.after(TELLING) {
             self.told = now;
@@ -256,7 +250,6 @@ impl Hit {
     }
 }
 
-/// How responses are written in a version of HTTP.
 fn shape(version: Version) -> Shape {
     if version == Version::HTTP_11 { Shape::Lines } else { Shape::Fields }
 }

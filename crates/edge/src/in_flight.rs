@@ -1,4 +1,5 @@
-//! Requests to origins in flight: a response does not take the place of the answer to a later request (RFC 9111 section 4).
+//! Upstream requests in flight. They prevent that a response replaces the response to a later request (RFC
+//! 9111 section 4).
 
 use std::{
     collections::HashMap,
@@ -11,44 +12,41 @@ use std::{
 use cache::{Key, Selection, Spread, Time};
 use http::HeaderMap;
 
-/// The requests of a data centre that are in flight, by key.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     keys: Mutex<HashMap<Key, OfKey, Spread>>,
-    /// The number of the latest request.
     latest: AtomicU64,
-    /// The greatest number of a request that was answered.
+    /// The greatest number of a request with a response.
     answered: AtomicU64,
 }
 
-/// The requests for one key.
 #[derive(Debug, Default)]
 struct OfKey {
     count: usize,
     answered: Vec<Answered>,
-    /// Answers to requests up to this number are for all variants.
+    /// All variants are superseded for requests before this number.
     of_all_variants: u64,
 }
 
-/// A request that was answered while another one for its key was in flight.
+/// A request that received its response while another request for its key was in flight.
 #[derive(Debug)]
 struct Answered {
     number: u64,
     headers: HeaderMap,
 }
 
-/// A request to an origin, from the time it is sent until its response is stored as a whole.
+/// An upstream request, from the time it is sent until its response is stored completely.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
     pub(crate) time: Time,
-    /// The newest purge when it was sent.
+    /// The epoch of the newest purge at the time it was sent.
     pub(crate) epoch: u64,
     number: u64,
     in_flight: Arc<InFlight>,
     listed: Option<Arc<Listed>>,
 }
 
-/// Keeps the answers to later requests for its key in the table.
+/// Holds the entry of a key in the table until the last request for the key ends.
 #[derive(Debug)]
 struct Listed {
     key: Key,
@@ -56,7 +54,6 @@ struct Listed {
 }
 
 impl InFlight {
-    /// Registers a request for a key.
     pub(crate) fn send(self: &Arc<Self>, key: &Key, time: Time, epoch: u64) -> Sent {
         let mut keys = self.lock();
         keys.entry(key.clone()).or_default().count += 1;
@@ -66,7 +63,7 @@ impl InFlight {
         Sent { time, epoch, number, in_flight: Arc::clone(self), listed: Some(listed) }
     }
 
-    /// A request whose response is rarely stored. An answer to a later request for any key supersedes it.
+    /// A request whose response is rarely stored. The response to a later request for any key supersedes it.
     pub(crate) fn send_unlisted(self: &Arc<Self>, time: Time, epoch: u64) -> Sent {
         Sent { time, epoch, number: self.next(), in_flight: Arc::clone(self), listed: None }
     }
@@ -81,17 +78,17 @@ impl InFlight {
 }
 
 impl Sent {
-    /// Its place in the order of requests.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The same request, continued by another one at this time.
+    /// The same request, continued by a range request at this time.
     pub(crate) fn resumed(&self, time: Time) -> Self {
         Self { time, ..self.clone() }
     }
 
-    /// Records a complete answer to this request: it supersedes answers to earlier requests for the same variant.
+    /// Records the complete response to this request: it supersedes responses to earlier requests for the
+    /// same variant.
     pub(crate) fn is_answered(&self, key: &Key, headers: &HeaderMap) {
         let mut keys = self.in_flight.lock();
         self.in_flight.answered.fetch_max(self.number, Relaxed);
@@ -107,7 +104,7 @@ impl Sent {
         of_key.answered.push(Answered { number: self.number, headers: headers.clone() });
     }
 
-    /// Whether a later request for a variant was answered already.
+    /// Whether a later request for a variant has received its response.
     pub(crate) fn is_superseded(&self, selection: &Selection) -> bool {
         let Some(listed) = &self.listed else {
             return self.in_flight.answered.load(Relaxed) > self.number;
@@ -135,7 +132,7 @@ impl Drop for Listed {
     }
 }
 
-/// Answers that are kept for one key with their variants.
+/// Responses per key that are recorded with their variants.
 const MOST_ANSWERED: usize = 64;
 
 #[cfg(test)]
@@ -170,7 +167,7 @@ mod tests {
         assert!(earlier.is_superseded(&variant("de")));
         assert!(!earlier.is_superseded(&variant("en")));
         assert!(!later.is_superseded(&variant("de")) && !other.is_superseded(&variant("de")));
-        // The answer to an earlier request supersedes nothing.
+        // The response to an earlier request supersedes nothing.
         earlier.is_answered(&key("/"), &language("en"));
         assert!(!later.is_superseded(&variant("en")));
     }
@@ -191,7 +188,7 @@ mod tests {
         let in_flight = Arc::<InFlight>::default();
         let sent = in_flight.send(&key("/"), NOW, 0);
         let continued = sent.resumed(NOW);
-        // Alone it has nothing to supersede.
+        // No other request is in flight that it could supersede.
         sent.is_answered(&key("/"), &language("de"));
         assert_eq!(in_flight.lock()[&key("/")].answered.len(), 0);
         drop(sent);

@@ -1,7 +1,7 @@
-//! A part of a body on its way from its origin to a visitor, kept as it passes: what the visitor has seen is here for the next one.
+//! Stores a partial response while it is forwarded to its client.
 //!
-//! It comes at the visitor's pace, and ends when the visitor goes: whoever skips about in a film wants the moments after each jump, and not
-//! the rest of the film.
+//! The bytes arrive at the pace of the client, and the fetch ends when the client disconnects: a client that
+//! seeks in a video needs the bytes after each seek, not the rest of the file.
 
 use std::{
     pin::Pin,
@@ -33,8 +33,9 @@ use crate::{
 };
 
 impl Core {
-    /// Stores a part that was requested alone, if it may be stored and combined with other parts; returns whether it does. The most recent
-    /// response counts: a part updates the stored response of its representation, and ends the use of another one.
+    /// Stores a partial response if it may be stored and combined with other parts; returns whether it is
+    /// stored. The most recent response wins: a part updates the stored response of the same representation,
+    /// and removes one of another representation.
     pub(crate) fn keep_part(
         self: &Arc<Self>,
         visit: &Visit,
@@ -64,8 +65,8 @@ impl Core {
         (response, is_kept)
     }
 
-    /// The object that receives the bytes of a fragment, with the newest header. `None` if the response has no such fragment, or
-    /// the object is stored as a whole.
+    /// The object that receives the bytes of a fragment, with the newest header. `None` if the response has
+    /// no usable fragment, or the object is stored whole.
     fn place(
         &self,
         visit: &Visit,
@@ -78,7 +79,7 @@ impl Core {
                 .map_or_else(|| is_same_representation(headers, stored), |fragment| fragment.is_of(stored))
         };
         let fragment = fragment.filter(Fragment::is_announced);
-        // Later requests for other parts do not wait for each other.
+        // Later requests for other parts are not collapsed.
         if fragment.is_some_and(|fragment| fragment.length > self.largest(visit)) {
             self.passing.note(&visit.key, now);
         }
@@ -119,7 +120,7 @@ impl Core {
 }
 
 impl Edge {
-    /// Keeps a part of an object while its bytes pass, as long as there are no more than `most` of it in memory.
+    /// Stores a part of an object while it is forwarded, with at most `most` bytes of the object in memory.
     pub(crate) fn keeping(
         self: &Arc<Self>,
         object: &Arc<Object>,
@@ -142,7 +143,7 @@ impl Edge {
         })
     }
 
-    /// Adds bytes to an object of which some are missing; whether that makes sense for those behind them too.
+    /// Adds bytes to an object that is stored in parts. Returns whether to store the bytes that follow.
     fn add_part(
         &self,
         object: &Arc<Object>,
@@ -171,9 +172,10 @@ struct Keeping {
     most: u64,
     body: Body,
     sent: Sent,
-    /// The place of the first byte that was not added yet.
+    /// The offset of the first byte that is not added yet.
     next: u64,
-    /// Bytes that passed and were not added yet. They are copied, as a piece that is kept would hold on to the buffer of a connection.
+    /// Bytes that are forwarded but not added yet. Copied, because a stored slice would keep the connection's
+    /// read buffer allocated.
     block: Vec<u8>,
     is_kept: bool,
 }
@@ -231,5 +233,6 @@ impl Drop for Keeping {
     }
 }
 
-/// Bytes that are added at once: few enough for many visitors at a time, and enough for a film to be in few pieces.
+/// Bytes per stored piece: small enough to buffer for many concurrent clients, large enough that a video
+/// consists of few pieces.
 const BLOCK: usize = 256 << 10;

@@ -1,5 +1,5 @@
-//! What a response to another data centre says of its body.
+//! A marker on responses to peer data centres: the object is stored here.
 
-/// Among the extensions of a response: its body is in the store, or on its way there, so that who comes back for it finds it.
+/// A response extension: the body is stored, or is being stored, so that a later request from the peer hits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept;

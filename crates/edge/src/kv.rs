@@ -1,5 +1,5 @@
-//! The key-value store of a data centre, if its network's file has one: from what the file says to what the crate `values` serves, and its
-//! links to the other data centres.
+//! Key-value store of a data centre: opens the service of the crate `values` from the network's file and
+//! connects it to the links.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,10 +19,10 @@ use crate::{
     others::{Lane, Linked, Others, is_of_link, until_gone},
 };
 
-/// Opens it. Blocks.
+/// Blocks.
 pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Option<Arc<Service>>, Error> {
     let Some(kv) = &network.kv else { return Ok(None) };
-    // A data centre's name has the letters of a store's, and may be longer.
+    // Data centre names have the same alphabet as store names but may be longer.
     let start = centre.get(..centre.len().min(64)).unwrap_or("store");
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
     let place = kv.place_of(centre).cloned();
@@ -35,20 +35,20 @@ pub(crate) fn open(network: &Network, centre: &str, linked: Linked) -> Result<Op
     Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(OverLinks(linked))) })))
 }
 
-/// Where a data centre keeps values on disk, beside the objects of its cache.
+/// Values on disk are stored next to the cached objects.
 fn disk(network: &Network, kv: &Kv, centre: &str) -> Option<disk::Config> {
     let disk = network.data_centres.iter().find(|one| one.name == centre)?.disk.as_ref()?;
     let bytes = kv.disk_size.unwrap_or(disk.bytes / 10).max(disk::Config::SMALLEST);
     Some(disk::Config::new(disk.path.join("kv"), bytes))
 }
 
-/// Who may use it, as this network's file says.
+/// Access rights from the network's file.
 pub(crate) fn access(network: &Network) -> Access {
     let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
     Access::of_file(namespaces, network.tokens.clone())
 }
 
-/// The links of a data centre, as its store uses them.
+/// Links of a data centre, for its key-value store.
 struct OverLinks(Linked);
 
 impl OverLinks {
@@ -57,7 +57,7 @@ impl OverLinks {
     }
 }
 
-/// Whether a data centre answers, as far as is known.
+/// Whether a data centre is considered reachable.
 fn answers(others: &Others, centre: CentreId) -> bool {
     centre == others.here() || others.peer(centre).why_lost().is_none()
 }
@@ -102,9 +102,9 @@ impl Links for OverLinks {
 
     fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
         Box::pin(async move {
-            let others = self.others().ok_or_else(|| not_asked("there are no links any more"))?;
+            let others = self.others().ok_or_else(|| not_asked("this data centre no longer has links"))?;
             if !others.is_one(centre) {
-                return Err(not_asked("the network has other data centres now"));
+                return Err(not_asked("the data centres of the network have changed"));
             }
             if let Some(why) = others.peer(centre).why_lost() {
                 return Err(Unreached::NotAsked(why));
@@ -120,7 +120,7 @@ impl Links for OverLinks {
             let again = Request::from_parts(parts.clone(), Body::empty());
             let response = send(&others, centre, Lane::Small, Request::from_parts(parts, body)).await?;
             if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) {
-                // It is large, and comes on the other connection.
+                // The value is large, so request it on the bulk connection.
                 return send(&others, centre, Lane::Bulk, again).await;
             }
             Ok(response)
@@ -146,7 +146,7 @@ async fn send(
         headers.insert(LANE, BULK);
     }
     if !request.method().is_safe() {
-        // A write that is made twice has two versions, and what was written between them is lost.
+        // Retrying a write would create two versions and overwrite writes in between.
         request.extensions_mut().insert(Once);
     }
     peer.asked();
@@ -156,7 +156,7 @@ async fn send(
         answered = client.send(&peer.origin, request, &mut trace) => answered,
         () = peer.is_gone() => {
             peer.failed();
-            return Err(Unreached::NotHeard("it does not answer any more".to_owned()));
+            return Err(Unreached::NotHeard("it no longer responds".to_owned()));
         }
     };
     match answered {
@@ -175,8 +175,8 @@ async fn send(
     }
 }
 
-/// What is known of a request that got no answer. Without a connection nothing of it was sent; unless that was the second one, as it was sent
-/// on the first, and that broke.
+/// Classifies a failed request. Without a connection nothing was sent, except on a retry: then the first
+/// attempt was sent on a connection that broke.
 fn unreached(why: String, trace: &Trace) -> Unreached {
     if trace.protocol.is_none() && !trace.retried {
         Unreached::NotAsked(why)
@@ -200,7 +200,7 @@ mod tests {
         assert!(matches!(of(&trace), Unreached::NotAsked(_)));
         trace.protocol = Some("h2");
         assert!(matches!(of(&trace), Unreached::NotHeard(_)));
-        // As a client has it that could not connect when it wanted to send it once more.
+        // State after a failed reconnect for a retry.
         (trace.protocol, trace.retried) = (None, true);
         assert!(matches!(of(&trace), Unreached::NotHeard(_)));
     }

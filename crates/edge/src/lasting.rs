@@ -1,6 +1,7 @@
-//! Work that many wait for: done by the first of them, and to its end if that one goes.
+//! A future that continues as a task if it is dropped before it completes.
 //!
-//! A task of its own would be one more to make and to wake for each miss, and nearly all who wait stay.
+//! A fetch with followers must complete even if its client disconnects. Spawning a task for each miss would
+//! cost more, because most clients wait.
 
 use std::{
     pin::Pin,
@@ -10,7 +11,6 @@ use std::{
 
 use tokio::runtime::Handle;
 
-/// Work that goes on as a task of its own when whoever waits for it drops it.
 pub(crate) struct Lasting<T: Send + 'static>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
 
 impl<T: Send + 'static> Lasting<T> {
@@ -34,7 +34,7 @@ impl<T: Send + 'static> Future for Lasting<T> {
 
 impl<T: Send + 'static> Drop for Lasting<T> {
     fn drop(&mut self) {
-        // At the end of the process there is nobody left who would do it.
+        // No task is spawned during the shutdown of the process.
         if let Some(work) = self.0.take()
             && let Ok(here) = Handle::try_current()
             && !thread::panicking()

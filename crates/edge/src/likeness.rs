@@ -1,26 +1,25 @@
-//! When two requests are the same to a cache: byte for byte, in all that its answer depends on.
+//! Request fingerprints: the exact bytes of all request data that the response depends on.
 
 use cache::overrides_request;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::Glance};
 
 use crate::visit::{CDN_LOOP, Visit};
 
-/// What counts of a plain request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Likeness {
     scheme: Scheme,
     is_head: bool,
     host: Box<str>,
     target: Box<str>,
-    /// Fields that its rule, its key or its variant depend on, as they came.
+    /// The fields that the rule, the cache key or the variant depends on, as received.
     fields: Box<[(HeaderName, Option<HeaderValue>)]>,
-    /// Fields that count always, if it has them.
+    /// Fields that many origins treat as overrides of the URL or the method, if the request has any.
     overrides: Box<[(HeaderName, HeaderValue)]>,
 }
 
 impl Likeness {
-    /// Of a request whose answer depends on the fields with these names and those that its zone looks at. `None` if it has one of them
-    /// more than once.
+    /// The fingerprint of a request whose response depends on the fields `names` and on the fields that the
+    /// rules of its zone match. `None` if the request repeats one of these fields.
     pub(crate) fn of<'n>(visit: &'n Visit, names: impl Iterator<Item = &'n HeaderName>) -> Option<Self> {
         let mut fields: Vec<(HeaderName, Option<HeaderValue>)> = Vec::new();
         for name in names.chain(visit.zone().looks_at()) {
@@ -45,7 +44,6 @@ impl Likeness {
         })
     }
 
-    /// Whether a plain request is the same.
     pub(crate) fn is(&self, request: &Glance<'_>) -> bool {
         let has = |(name, value): &(HeaderName, Option<HeaderValue>)| {
             let mut lines = request.fields().filter(|(other, _)| other.eq_ignore_ascii_case(name.as_str()));
@@ -83,7 +81,6 @@ impl Likeness {
         self.host.as_bytes()
     }
 
-    /// Bytes that it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let text =
             |(_, value): &(HeaderName, Option<HeaderValue>)| value.as_ref().map_or(0, HeaderValue::len);
@@ -98,22 +95,23 @@ impl Likeness {
     }
 }
 
-/// The only value of a field, if there is one; `None` if there are several.
+/// The only value of a field, if any; `None` if there are several.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h HeaderValue>> {
     let mut values = headers.get_all(name).iter();
     let value = values.next();
     values.next().is_none().then_some(value)
 }
 
-/// Whether the answer is the whole object if that is fresh, whatever else the visitor's request says.
+/// Whether the response to a client's request is the complete object if that is fresh, whatever other fields
+/// the request has.
 pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
     !request.fields().any(|(name, _)| is_telling(name) || name.eq_ignore_ascii_case("cdn-loop"))
 }
 
 impl Visit {
-    /// Whether it can be answered at once when it comes again.
+    /// Whether the fast path may serve this request when it is repeated.
     pub(crate) fn is_plain(&self) -> bool {
-        // Of another data centre's, the way by which it came is looked at each time.
+        // For a peer's request, the loop check is done separately each time.
         (self.came.is_some() || !self.headers.contains_key(CDN_LOOP))
             && self.version >= Version::HTTP_11
             && matches!(self.method, Method::GET | Method::HEAD)
@@ -121,10 +119,10 @@ impl Visit {
     }
 }
 
-/// Requests for one URL that differ in what counts; of more, the oldest go.
+/// Fingerprints per URL; the oldest is removed first.
 pub(crate) const MOST_ALIKE: usize = 8;
 
-/// Fields that ask for something else than the whole object, or for more care.
+/// Fields that require validation or select a part of the object.
 pub(crate) fn is_telling(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     match name.len() {

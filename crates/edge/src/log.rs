@@ -1,6 +1,6 @@
-//! The access log: a recording of what visitors asked for, which `longhaul compare` reads.
-//!
-//! Cores write lines into memory of their own; a thread takes what is there to the file. No request waits for the file.
+//! Access log: a recording of client requests, for `longhaul compare`.
+//! Each core appends lines to its own buffer. A thread writes the buffers to the file, so no request waits
+//! for it.
 
 mod at_origin;
 mod file;
@@ -29,7 +29,6 @@ use self::{
 };
 use crate::{Error, counts::Word, operator::LogStatus, visit::Visit};
 
-/// The access log of a data centre.
 pub(crate) struct Log {
     clock: Clock,
     centre: String,
@@ -37,19 +36,19 @@ pub(crate) struct Log {
     writing: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What became of a request, for its line: among the extensions of a response until the line's note is made.
+/// Result of a request, for its line. Stored in the response's extensions until the note is created.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     pub(crate) word: Word,
-    /// The zone's name, if it got as far as that.
+    /// Name of the zone, if the request matched one.
     pub(crate) zone: Option<String>,
-    /// What origins took of it, if they were asked.
+    /// Duration of origin requests.
     pub(crate) at_origin: Option<Times>,
-    /// From where another data centre gave the answer, if one did.
+    /// Source of the response, if another data centre sent it.
     pub(crate) tier: Option<String>,
 }
 
-/// A request that is being answered; one that is dropped before was left by its client.
+/// A request before its response. Dropping it logs that the client has left.
 pub(crate) struct Asked<'l> {
     log: &'l Log,
     core: usize,
@@ -62,7 +61,7 @@ pub(crate) struct Asked<'l> {
 }
 
 impl Outcome {
-    /// What the cache did, where that was and for whom, by the names that traces have for it.
+    /// Returns cache status, source and zone as trace attributes.
     pub(crate) fn told(&self, centre: &str) -> impl Iterator<Item = (&'static str, String)> {
         let tier = self.tier.as_deref().or_else(|| tier(self.word, centre)).map(ToOwned::to_owned);
         let told = [
@@ -75,7 +74,7 @@ impl Outcome {
 }
 
 impl Log {
-    /// Begins a log of a data centre that works on so many cores.
+    /// Opens the log of a data centre with this number of cores.
     pub(crate) fn open(path: &Path, centre: &str, cores: usize) -> Result<Self, Error> {
         let clock = Clock::start();
         let file =
@@ -90,7 +89,7 @@ impl Log {
         self.clock.now()
     }
 
-    /// A request that begins now, on this core.
+    /// Records the start of a request.
     pub(crate) fn asked(&self, core: usize, request: &Request<Body>) -> Asked<'_> {
         Asked {
             log: self,
@@ -104,7 +103,7 @@ impl Log {
         }
     }
 
-    /// The same of one that was looked at.
+    /// Records the start of a request on the fast path.
     pub(crate) fn glanced_at(&self, core: usize, request: &Glance<'_>) -> Asked<'_> {
         let Glance { peer, target, .. } = request;
         let host = String::from_utf8_lossy(request.host);
@@ -120,7 +119,7 @@ impl Log {
         }
     }
 
-    /// What is the same in the lines of all hits on an object by requests like this one.
+    /// Returns the part of the line that is the same for all hits of similar requests on an object.
     pub(crate) fn of_hit(&self, visit: &Visit, status: u16) -> Arc<[u8]> {
         let outcome =
             Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None, tier: None };
@@ -128,17 +127,17 @@ impl Log {
         about(request, Some(status), Some(&outcome), tier(Word::Hit, &self.centre))
     }
 
-    /// What is known of a hit that was answered at once.
+    /// Creates the note of a hit on the fast path.
     pub(crate) fn note_of_hit(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> Note {
         Note { began, answered: self.now(), at_origin: None, remote: Some(peer.address), about }
     }
 
-    /// Writes the line of a response that was sent, or broke off.
+    /// Writes the line of a response that was sent completely or in part.
     pub(crate) fn sent(&self, core: usize, note: &Note, delivery: Delivery) {
         self.put(core, note, &Ending::Sent { delivery, at: self.now() });
     }
 
-    /// Goes on in a new file if the old one was moved away.
+    /// Continues in a new file if the current one was renamed.
     pub(crate) fn reopen(&self) {
         self.shared.reopens.store(true, Relaxed);
     }
@@ -147,7 +146,7 @@ impl Log {
         LogStatus { lost: self.shared.lost.load(Relaxed), error: self.shared.error().clone() }
     }
 
-    /// Ends the file with what there is; lines that come later are lost.
+    /// Flushes and closes the file. Later lines are lost.
     pub(crate) fn close(&self) {
         self.shared.closes.store(true, Relaxed);
         if let Some(writing) = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -169,7 +168,7 @@ impl Log {
 }
 
 impl Asked<'_> {
-    /// What the server gives back when a response was sent with this status.
+    /// Creates the note that the server returns after sending the response.
     pub(crate) fn noted(mut self, status: StatusCode, outcome: Option<&Outcome>) -> Note {
         self.is_answered = true;
         self.note(Some(status.as_u16()), outcome)
@@ -202,7 +201,7 @@ impl Drop for Log {
     }
 }
 
-/// Where the answer came from: this data centre, or the origin.
+/// Source of the response: this data centre or the origin.
 fn tier(word: Word, centre: &str) -> Option<&str> {
     match word {
         Word::Hit | Word::Stale => Some(centre),
@@ -211,7 +210,7 @@ fn tier(word: Word, centre: &str) -> Option<&str> {
     }
 }
 
-/// As the request has it: with scheme and host where it names them in its target, else made of its Host field.
+/// The request's URL, completed with scheme and Host field if the target lacks them.
 fn url(request: &Request<Body>) -> String {
     let uri = request.uri();
     if uri.scheme().is_some() {
@@ -224,5 +223,6 @@ fn url(request: &Request<Body>) -> String {
     host.or_else(field).map_or_else(|| target.to_owned(), |host| format!("{scheme}://{host}{target}"))
 }
 
-/// Bytes of lines of one core that wait for the file; with a file that is slower than this, lines are lost and counted.
+/// Maximum bytes of lines of one core that wait for the file. If the file is slower, lines are lost and
+/// counted.
 const MOST_WAITING: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! The status of a data centre in the text format of Prometheus, version 0.0.4.
+//! Prometheus metrics of a data centre, text format version 0.0.4.
 
 use std::fmt::{Display, Write};
 
@@ -6,56 +6,55 @@ use ::tiers::Fault;
 
 use crate::operator::{BusStatus, RouteReason, Status};
 
-/// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
     let Status { data_centre, epoch, requests, connections, store, log, traces, kv, origins, .. } = status;
     let mut page = Page { text: String::new(), data_centre };
-    page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
+    page.family("requests_total", "counter", "Client requests by cache status.");
     for (word, number) in requests.by_cache_status.named() {
         page.value("requests_total", &[("cache", word)], number);
     }
-    page.family("connections", "gauge", "Connections of visitors.");
+    page.family("connections", "gauge", "Client connections.");
     page.value("connections", &[], connections.open);
-    page.family("connections_refused_total", "counter", "Connections of addresses that had too many.");
+    page.family(
+        "connections_refused_total",
+        "counter",
+        "Client connections refused because of the limit per address.",
+    );
     page.value("connections_refused_total", &[], connections.refused);
     page.family("store_bytes", "gauge", "Bytes of stored objects.");
     page.value("store_bytes", &[("tier", "memory")], store.memory_bytes);
     if let Some(bytes) = store.disk_bytes {
         page.value("store_bytes", &[("tier", "disk")], bytes);
-        page.family("disk_working", "gauge", "Whether the disk is written to.");
+        page.family("disk_working", "gauge", "Whether the disk is writable.");
         page.value("disk_working", &[], u8::from(store.disk_error.is_none()));
-        page.family(
-            "disk_given_up_total",
-            "counter",
-            "Looks at the disk that were given up, as it was too slow.",
-        );
+        page.family("disk_given_up_total", "counter", "Disk lookups that timed out.");
         page.value("disk_given_up_total", &[], store.disk_given_up.unwrap_or_default());
     }
-    page.family("store_limit_bytes", "gauge", "Bytes that stored objects may have in memory.");
+    page.family("store_limit_bytes", "gauge", "Maximum bytes of stored objects in memory.");
     page.value("store_limit_bytes", &[("tier", "memory")], store.memory_limit_bytes);
     page.family("store_objects", "gauge", "Objects in memory.");
     page.value("store_objects", &[], store.objects);
-    page.family("store_evicted_total", "counter", "Objects in memory that gave way to others.");
+    page.family("store_evicted_total", "counter", "Objects evicted from memory.");
     page.value("store_evicted_total", &[], store.evicted);
-    page.family("purge_epoch", "gauge", "The place of the last purge that was done.");
+    page.family("purge_epoch", "gauge", "Sequence number of the last purge.");
     page.value("purge_epoch", &[], epoch);
     if let Some(log) = log {
-        page.family("log_lost_total", "counter", "Lines of the access log that are in no file.");
+        page.family("log_lost_total", "counter", "Lines of the access log that were lost.");
         page.value("log_lost_total", &[], log.lost);
-        page.family("log_working", "gauge", "Whether the access log is written.");
+        page.family("log_working", "gauge", "Whether the access log is writable.");
         page.value("log_working", &[], u8::from(log.error.is_none()));
     }
     if let Some(traces) = traces {
-        page.family("spans_total", "counter", "Spans of traces, by what became of them.");
+        page.family("spans_total", "counter", "Spans by result of the export.");
         page.value("spans_total", &[("fate", "sent")], traces.sent);
         page.value("spans_total", &[("fate", "lost")], traces.lost);
-        page.family("traces_working", "gauge", "Whether the collector takes traces.");
+        page.family("traces_working", "gauge", "Whether the collector accepts traces.");
         page.value("traces_working", &[], u8::from(traces.error.is_none()));
     }
     if let Some(kv) = kv {
         page.kv(kv);
     }
-    page.family("origin_healthy", "gauge", "Whether an origin is asked in its turn.");
+    page.family("origin_healthy", "gauge", "Whether an origin is healthy.");
     for origin in origins {
         page.value("origin_healthy", &[("origin", &origin.address)], u8::from(origin.healthy));
     }
@@ -71,7 +70,7 @@ pub(crate) fn prometheus(status: &Status) -> String {
     for origin in origins {
         page.value("origin_connections", &[("origin", &origin.address)], origin.connections);
     }
-    page.family("origin_in_flight", "gauge", "Requests to an origin whose response has not begun.");
+    page.family("origin_in_flight", "gauge", "Requests to an origin without a response so far.");
     for origin in origins {
         page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
     }
@@ -79,16 +78,14 @@ pub(crate) fn prometheus(status: &Status) -> String {
     page.text
 }
 
-/// What is served.
 struct Page<'s> {
     text: String,
     data_centre: &'s str,
 }
 
 impl Page<'_> {
-    /// The key-value store.
     fn kv(&mut self, kv: &values::Status) {
-        self.family("kv_reads_total", "counter", "Keys that were read, by where the answer came from.");
+        self.family("kv_reads_total", "counter", "Keys read, by source of the value.");
         self.value("kv_reads_total", &[("source", "lower")], kv.hits);
         let values::FromOthers { regional, upper, store } = kv.of_others.unwrap_or(values::FromOthers {
             regional: 0,
@@ -103,23 +100,18 @@ impl Page<'_> {
         self.families(
             &[],
             &[
-                ("kv_writes_total", "counter", "Keys that were written or deleted.", kv.writes),
-                ("kv_lists_total", "counter", "Pages of keys.", kv.lists),
-                ("kv_refused_total", "counter", "Requests for keys that were refused or failed.", kv.refused),
-                (
-                    "kv_expired_total",
-                    "counter",
-                    "Keys whose values were removed as they were over.",
-                    kv.expired,
-                ),
-                ("kv_memory_bytes", "gauge", "Bytes of values of keys in memory.", kv.memory_bytes),
+                ("kv_writes_total", "counter", "Keys written or deleted.", kv.writes),
+                ("kv_lists_total", "counter", "Pages of key lists.", kv.lists),
+                ("kv_refused_total", "counter", "Requests rejected or failed.", kv.refused),
+                ("kv_expired_total", "counter", "Keys removed because their value had expired.", kv.expired),
+                ("kv_memory_bytes", "gauge", "Bytes of values in memory.", kv.memory_bytes),
                 ("kv_working", "gauge", "Whether keys can be read.", u64::from(kv.error.is_none())),
             ],
         );
         for (name, help, number) in [
-            ("kv_keys", "Keys that have a value.", kv.keys),
-            ("kv_bytes", "Bytes of the values of keys.", kv.bytes),
-            ("kv_file_bytes", "Bytes of the file of keys.", kv.file_bytes),
+            ("kv_keys", "Keys in the store.", kv.keys),
+            ("kv_bytes", "Bytes of values in the store.", kv.bytes),
+            ("kv_file_bytes", "Bytes of the store's file.", kv.file_bytes),
         ] {
             if let Some(number) = number {
                 self.family(name, "gauge", help);
@@ -130,7 +122,7 @@ impl Page<'_> {
             self.family(
                 "kv_stream_refused",
                 "gauge",
-                "Whether the stream of keys is refused because it lacks acknowledged messages.",
+                "Whether the store's stream is refused because it lacks acknowledged messages.",
             );
             self.value("kv_stream_refused", &[], u64::from(kv.refused_stream.is_some()));
         }
@@ -142,11 +134,11 @@ impl Page<'_> {
                     (
                         "kv_damaged_blocks",
                         "gauge",
-                        "Damaged blocks of 4 KiB in the file of keys.",
+                        "Damaged blocks of 4 KiB in the store's file.",
                         damaged_blocks,
                     ),
                     ("kv_damaged_keys", "gauge", "Keys that the scrub could not read.", damaged_keys),
-                    ("kv_scrubs_total", "counter", "Passes over the file of keys.", scrubs),
+                    ("kv_scrubs_total", "counter", "Completed scrubs of the store's file.", scrubs),
                     (
                         "kv_scrubbed_bytes_total",
                         "counter",
@@ -158,9 +150,9 @@ impl Page<'_> {
         }
         if let Some(disk) = &kv.disk {
             for (name, help, number) in [
-                ("kv_disk_values", "Values of keys on disk.", disk.values),
-                ("kv_disk_bytes", "Bytes of files with values of keys.", disk.bytes),
-                ("kv_disk_working", "Whether values are stored there.", u64::from(disk.error.is_none())),
+                ("kv_disk_values", "Values cached on disk.", disk.values),
+                ("kv_disk_bytes", "Bytes of files with cached values.", disk.bytes),
+                ("kv_disk_working", "Whether values can be cached on disk.", u64::from(disk.error.is_none())),
             ] {
                 self.family(name, "gauge", help);
                 self.value(name, &[], number);
@@ -171,35 +163,27 @@ impl Page<'_> {
         }
         let Some(network) = &kv.network else { return };
         for (name, help, number) in [
-            (
-                "kv_refreshes_total",
-                "Copies that were asked for again before they were too old.",
-                network.refreshes,
-            ),
+            ("kv_refreshes_total", "Copies refreshed before they expired.", network.refreshes),
             (
                 "kv_unchanged_total",
-                "Questions to others for which no value was sent, as what is here is the newest.",
+                "Requests to other data centres that confirmed the copy here.",
                 network.unchanged,
             ),
-            ("kv_stood_in_total", "Reads that an old copy answered, as nobody else did.", network.stood_in),
+            ("kv_stood_in_total", "Reads served from an expired copy.", network.stood_in),
             (
                 "kv_passed_on_total",
-                "Writes and lists that went to the store's data centre.",
+                "Writes and lists forwarded to the store's data centre.",
                 network.passed_on,
             ),
-            ("kv_asked_by_others_total", "Requests of other data centres for keys.", network.asked_by_others),
-            (
-                "kv_heard_total",
-                "Keys of which another data centre told that they were written.",
-                network.heard,
-            ),
-            ("kv_to_tell_total", "Places of keys that were written here.", network.to_tell),
-            ("kv_told_total", "Those that were told of it.", network.told),
-            ("kv_messages_total", "Messages that told them.", network.messages),
-            ("kv_untold_total", "Places that were not told until no copy could be old.", network.untold),
+            ("kv_asked_by_others_total", "Requests from other data centres.", network.asked_by_others),
+            ("kv_heard_total", "Keys that other data centres have reported as written.", network.heard),
+            ("kv_to_tell_total", "Notifications due for keys written here.", network.to_tell),
+            ("kv_told_total", "Notifications delivered.", network.told),
+            ("kv_messages_total", "Messages with notifications.", network.messages),
+            ("kv_untold_total", "Notifications abandoned after all old copies had expired.", network.untold),
             (
                 "kv_asked_both_total",
-                "Requests for which a second one was asked, as the first took longer than usual.",
+                "Requests also sent to a second data centre because the first was slow.",
                 network.asked_both,
             ),
         ] {
@@ -208,7 +192,7 @@ impl Page<'_> {
         }
     }
 
-    /// One of two stores of the same values.
+    /// State of a store that replicates with another one.
     fn pair(&mut self, pair: &values::Pair) {
         let other = [("other", pair.other.as_str())];
         self.families(
@@ -217,63 +201,48 @@ impl Page<'_> {
                 (
                     "kv_other_reachable",
                     "gauge",
-                    "Whether the other store answers.",
+                    "Whether the other store is reachable.",
                     u64::from(pair.is_reachable),
                 ),
-                (
-                    "kv_other_behind",
-                    "gauge",
-                    "Keys that are written here and that it may not have yet.",
-                    pair.behind,
-                ),
+                ("kv_other_behind", "gauge", "Keys written here that the other store may lack.", pair.behind),
                 (
                     "kv_filling",
                     "gauge",
-                    "Whether this store may lack old keys of the other one.",
+                    "Whether this store may lack old keys of the other store.",
                     u64::from(pair.is_filling),
                 ),
-                ("kv_given_total", "counter", "Keys that the other store took from here.", pair.given),
-                ("kv_taken_total", "counter", "Keys that this store took from there.", pair.taken),
-                ("kv_repaired_total", "counter", "Those of them that came late.", pair.repaired),
-                (
-                    "kv_compared_total",
-                    "counter",
-                    "Rounds in which all of both stores was compared.",
-                    pair.compared,
-                ),
-                (
-                    "kv_differed_total",
-                    "counter",
-                    "Keys of which the stores were found to differ.",
-                    pair.differed,
-                ),
+                ("kv_given_total", "counter", "Keys copied to the other store.", pair.given),
+                ("kv_taken_total", "counter", "Keys copied from the other store.", pair.taken),
+                ("kv_repaired_total", "counter", "Copied keys that arrived late.", pair.repaired),
+                ("kv_compared_total", "counter", "Completed comparisons of the two stores.", pair.compared),
+                ("kv_differed_total", "counter", "Keys found to differ between the stores.", pair.differed),
             ],
         );
     }
 
-    /// What there is where data centres are linked.
+    /// Metrics of linked data centres.
     fn network(&mut self, Status { requests_of_others, links, routes, purges, .. }: &Status) {
         let Some(requests) = requests_of_others else { return };
         self.family(
             "data_centre_requests_total",
             "counter",
-            "Requests of other data centres, by what the cache did.",
+            "Requests from other data centres by cache status.",
         );
         for (word, number) in requests.by_cache_status.named() {
             self.value("data_centre_requests_total", &[("cache", word)], number);
         }
-        self.family("link_up", "gauge", "Whether another data centre can be asked.");
+        self.family("link_up", "gauge", "Whether the link to another data centre is up.");
         for link in links {
             self.value("link_up", &[("to", &link.to)], u8::from(link.up));
         }
-        self.family("link_rtt_seconds", "gauge", "The round trip to another data centre.");
+        self.family("link_rtt_seconds", "gauge", "Round-trip time to another data centre.");
         for (link, rtt) in links.iter().filter_map(|link| Some((link, link.rtt_ms?))) {
             self.value("link_rtt_seconds", &[("to", &link.to)], rtt / 1e3);
         }
         self.family(
             "link_loss",
             "gauge",
-            "The share of segments to another data centre that were sent again.",
+            "Share of segments to another data centre that were retransmitted.",
         );
         for (link, loss) in links.iter().filter_map(|link| Some((link, link.loss?))) {
             self.value("link_loss", &[("to", &link.to)], loss);
@@ -281,7 +250,7 @@ impl Page<'_> {
         self.family(
             "link_throughput_bits_per_second",
             "gauge",
-            "The latest rate at which another data centre acknowledged what was sent to it.",
+            "Latest delivery rate to another data centre.",
         );
         for (link, rate) in links.iter().filter_map(|link| Some((link, link.throughput_bps?))) {
             self.value("link_throughput_bits_per_second", &[("to", &link.to)], rate);
@@ -298,14 +267,10 @@ impl Page<'_> {
             self.family(
                 "purges_cut_off",
                 "gauge",
-                "Whether too few data centres are heard of to know all purges.",
+                "Whether purges may be missing because too few data centres are reachable.",
             );
             self.value("purges_cut_off", &[], u8::from(purges.cut_off));
-            self.family(
-                "purges_behind",
-                "gauge",
-                "Purges that are done here and not in another data centre.",
-            );
+            self.family("purges_behind", "gauge", "Purges applied here and not in another data centre.");
             for (there, behind) in purges.data_centres.iter().filter_map(|there| Some((there, there.behind?)))
             {
                 self.value("purges_behind", &[("to", &there.data_centre)], behind);
@@ -314,50 +279,40 @@ impl Page<'_> {
         if let Some(bus) = purges.as_ref().and_then(|purges| purges.bus.as_ref()) {
             self.bus(bus);
         }
-        self.family("routes_failing", "gauge", "Paths to an origin that failed in the last ten minutes.");
+        self.family("routes_failing", "gauge", "Paths to origins that failed in the last ten minutes.");
         for fault in Fault::ALL {
             let failing = routes.iter().filter(|route| route.reason == RouteReason::from(fault)).count();
             self.value("routes_failing", &[("reason", fault.name())], failing);
         }
     }
 
-    /// The stream through which purges travel as well.
+    /// Metrics of the NATS stream.
     fn bus(&mut self, bus: &BusStatus) {
         self.families(
             &[],
             &[
-                (
-                    "bus_working",
-                    "gauge",
-                    "Whether purges travel through the bus.",
-                    u64::from(bus.error.is_none()),
-                ),
-                (
-                    "bus_waiting",
-                    "gauge",
-                    "Purges that are done here and not in the bus's stream.",
-                    bus.waiting,
-                ),
-                ("bus_put_total", "counter", "Purges that were put into the bus's stream here.", bus.put),
-                ("bus_taken_total", "counter", "Purges that the bus brought first.", bus.taken),
+                ("bus_working", "gauge", "Whether the bus carries purges.", u64::from(bus.error.is_none())),
+                ("bus_waiting", "gauge", "Purges applied here and not yet in the bus's stream.", bus.waiting),
+                ("bus_put_total", "counter", "Purges written to the bus's stream.", bus.put),
+                ("bus_taken_total", "counter", "Purges first received through the bus.", bus.taken),
                 (
                     "bus_resets_total",
                     "counter",
-                    "Times that the bus's stream was recreated or had gone back.",
+                    "Number of times that the bus's stream was recreated or lost messages.",
                     bus.resets,
                 ),
-                ("bus_unread_total", "counter", "Messages on the bus that are none of purges.", bus.unread),
+                ("bus_unread_total", "counter", "Messages on the bus that contain no purge.", bus.unread),
                 (
                     "bus_namesake",
                     "gauge",
-                    "Whether another process is this data centre too.",
+                    "Whether another process has the name of this data centre.",
                     u64::from(bus.namesake.is_some()),
                 ),
             ],
         );
     }
 
-    /// Several, each with one value.
+    /// Writes families with one value each.
     fn families(&mut self, labels: &[(&str, &str)], families: &[(&str, &str, &str, u64)]) {
         for (name, kind, help, number) in families {
             self.family(name, kind, help);
@@ -369,7 +324,7 @@ impl Page<'_> {
         let _ = writeln!(self.text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
     }
 
-    /// No name of a data centre and no origin has a character that would have to be escaped.
+    /// Label values need no escaping: names of data centres and origins contain no special characters.
     fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         let _ = write!(self.text, "{PREFIX}{name}{{data_centre=\"{}\"", self.data_centre);
         for (label, text) in labels {
@@ -549,7 +504,7 @@ mod tests {
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
-        // A family is announced once, before its values.
+        // Each family has one TYPE line before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
         assert_eq!(names.len(), 72, "{page}");
     }

@@ -1,4 +1,4 @@
-//! What purges call objects by: URL, tags and groups, so that a purge of one of them looks at no other objects.
+//! Index of objects by URL, tags and groups, so that a purge visits only the objects that it may match.
 
 use std::{
     collections::BTreeSet,
@@ -7,7 +7,7 @@ use std::{
 
 use cache::purge::{Purge, Subject};
 
-/// The hash of each name of an object, with its number. Two names with one hash cost a look at an object that is not meant.
+/// Pairs of name hash and object number. A hash collision costs one unneeded check.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     hasher: RandomState,
@@ -15,21 +15,19 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds an object.
     pub(crate) fn add(&mut self, number: u64, subject: &Subject) {
         for name in self.of(subject) {
             self.all.insert((name, number));
         }
     }
 
-    /// Takes one out.
     pub(crate) fn remove(&mut self, number: u64, subject: &Subject) {
         for name in self.of(subject) {
             self.all.remove(&(name, number));
         }
     }
 
-    /// Objects that a purge in normal form may mean; `None` if that can be any.
+    /// Objects that a normalised purge may match; `None` if it may match any object.
     pub(crate) fn find(&self, purge: &Purge) -> Option<impl Iterator<Item = u64>> {
         let name = match purge {
             Purge::Url(url) => self.hash("url", url),

@@ -1,4 +1,4 @@
-//! The network as its file describes it, checked: data centres, zones, and the rules of each.
+//! Configuration of a network: data centres, zones and their rules, read from TOML and validated.
 
 mod bus;
 mod file;
@@ -41,179 +41,180 @@ pub use self::{
 };
 use crate::Error;
 
-/// One network; all its data centres have the same file.
+/// Configuration of one network. All data centres read the same file.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Its name, which tells its requests from those of others.
+    /// Name of the network. It distinguishes its requests from those of other networks.
     pub name: String,
-    /// The certificate of the authority that signs for all its data centres, in PEM; only where they are linked.
+    /// CA certificate (PEM) that signs the certificates of all data centres. Required only with links.
     pub authority: Option<PathBuf>,
-    /// Certificates of links that are refused although the authority has signed them.
+    /// Certificates that links refuse although the authority has signed them.
     pub revoked: Revoked,
-    /// The stream of NATS through which purges travel as well, if there is one.
+    /// NATS stream that also carries purges.
     pub bus: Option<Address>,
-    /// Where it runs.
+    /// Data centres.
     pub data_centres: Vec<DataCentre>,
-    /// What it serves.
+    /// Zones.
     pub zones: Vec<Zone>,
-    /// Where traces of requests go, if there are any.
+    /// Collector of request traces.
     pub traces: Option<Collector>,
-    /// Its key-value store, if it has one.
+    /// Configuration of the key-value store.
     pub kv: Option<Kv>,
-    /// Of the tokens that may change something.
+    /// Hashes of the tokens that authorize admin requests that change something.
     pub tokens: Vec<TokenHash>,
 }
 
-/// Where a process of the network listens, and what it may use.
+/// Addresses and limits of one data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataCentre {
-    /// Its name, as it stands in Cache-Status and Via.
+    /// Name, as used in Cache-Status and Via.
     pub name: String,
-    /// Where visitors are served in clear text.
+    /// Listening addresses for clients, in clear text.
     pub listen: Vec<SocketAddr>,
-    /// Where they are served over TLS, and HTTP/3 on the UDP ports of the same numbers.
+    /// Listening addresses for clients over TLS. HTTP/3 uses the same numbers as UDP ports.
     pub listen_tls: Vec<SocketAddr>,
-    /// Certificate and key for those, in PEM.
+    /// Certificate and key (PEM) for `listen_tls`.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// Whether visitors' connections begin with a header of the PROXY protocol.
+    /// Whether client connections begin with a PROXY protocol header.
     pub proxy_protocol: bool,
-    /// Connections of visitors at once, if the limit of open files allows.
+    /// Maximum number of concurrent client connections, subject to the limit of open files.
     pub connections: usize,
-    /// Of them, those of one address, or of one IPv6 /64.
+    /// Maximum number of concurrent client connections per IPv4 address or IPv6 /64.
     pub connections_per_address: usize,
-    /// Where the operator's requests are answered.
+    /// Listening address of the admin interface.
     pub admin: Option<SocketAddr>,
-    /// Bytes that stored objects may have in memory.
+    /// Maximum bytes of stored objects in memory.
     pub memory: u64,
-    /// Where they are kept on disk as well.
+    /// Disk storage of objects.
     pub disk: Option<Disk>,
-    /// How long requests in flight may take to be finished when it is stopped.
+    /// How long a graceful shutdown waits for requests in flight.
     pub drain: Duration,
-    /// The access log's file.
+    /// File of the access log.
     pub access_log: Option<PathBuf>,
-    /// The Unix socket at which another process takes this one's place.
+    /// Unix socket through which a new process takes over the listeners.
     pub handover: Option<PathBuf>,
-    /// Where it is: a city of the gazetteer.
+    /// City from the gazetteer.
     pub city: Option<String>,
-    /// The region that it serves.
+    /// Region that this data centre serves.
     pub region: Option<String>,
-    /// How much it can take compared with the others.
+    /// Relative capacity.
     pub weight: u32,
-    /// How other data centres reach it; all of a network have this, or none.
+    /// Address and certificate for other data centres. All data centres of a network have a link, or no one
+    /// has.
     pub link: Option<Link>,
-    /// Where it is asked for keys and values, in clear text; nowhere if the network has no store.
+    /// Listening addresses of the key-value store, in clear text. Empty without a store.
     pub kv_listen: Vec<SocketAddr>,
-    /// The same over TLS, with the certificate that visitors see.
+    /// Listening addresses of the key-value store over TLS, with the certificate for clients.
     pub kv_listen_tls: Vec<SocketAddr>,
 }
 
-/// What a network's file is read for.
+/// Purpose of reading a network's file. It determines which keys are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Data centres are to run, so that each needs an address.
+    /// To run the data centres. Each needs an address.
     Run,
-    /// They are to be simulated, so that each needs a place on Earth.
+    /// To simulate the data centres. Each needs a city.
     Simulation,
 }
 
-/// A directory for objects.
+/// Disk storage of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disk {
-    /// The directory, made if it is not there.
+    /// Directory. It is created if necessary.
     pub path: PathBuf,
-    /// Bytes that it may have.
+    /// Maximum size in bytes.
     pub bytes: u64,
 }
 
-/// Some hosts, their origin, and how they are cached.
+/// Hosts with common origins and caching settings.
 #[derive(Debug, Clone)]
 pub struct Zone {
-    /// As the operator calls it.
+    /// Name of the zone.
     pub name: String,
-    /// Which hosts: whole names, "*.shop.example" for all below one, "*" for all that no other zone has.
+    /// Host patterns: a full name, `*.shop.example` for all subdomains, or `*` for all hosts without a zone.
     pub hosts: Vec<String>,
-    /// Where responses come from: the first that is healthy.
+    /// Origins in order of preference. The first healthy one is used.
     pub origins: Vec<Origin>,
-    /// What goes before what origins say; the first match counts.
+    /// Rules that override the origin's headers. The first match applies.
     pub rules: Vec<Rule>,
-    /// How long after its end an object may be used because its origin fails, where the object does not say.
+    /// Default for stale-if-error: how long a stale object may be served if the origin fails.
     pub stale_if_error: Duration,
-    /// How long visitors wait for an origin where something stale may be used because it fails.
+    /// How long to wait for an origin before a stale object is served, if stale-if-error allows one.
     pub stale_after: Duration,
-    /// Whether requests may ask for fresher responses than the origin's rules give.
+    /// Whether Cache-Control in requests is honoured.
     pub obeys_clients: bool,
-    /// How long the origin may take until its response begins.
+    /// Timeout until the origin's response header arrives.
     pub first_byte: Duration,
-    /// How long the origin may be silent within a response's body.
+    /// Timeout between two reads of the origin's response body.
     pub next_byte: Duration,
-    /// Larger bodies are not stored.
+    /// Maximum size in bytes of a body that is stored.
     pub largest: u64,
-    /// What becomes of `Set-Cookie` in the store.
+    /// How responses with `Set-Cookie` are stored.
     pub set_cookie: SetCookie,
-    /// Whether a response is stored only if its Content-Type fits the extension of its path.
+    /// Whether a response is stored only if its Content-Type matches the extension in the path.
     pub deception_armor: bool,
-    /// Fields that go before Cache-Control.
+    /// Targeted cache control fields (RFC 9213), which take precedence over Cache-Control.
     pub targets: Vec<HeaderName>,
-    /// Content codings that text is given on its way, the best one first.
+    /// Content codings for text in responses, in order of preference.
     pub compress: Vec<Coding>,
-    /// How data centres ask one another.
+    /// How data centres of this zone form tiers.
     pub tiers: Tiers,
-    /// Whether its requests may reach the origin through another data centre.
+    /// Whether requests may reach the origin through another data centre.
     pub detours: Detours,
-    /// Statuses that something on a path answers with and the origin never does: they count as failures of the path.
+    /// Statuses that indicate a failure of the path: middleboxes send them, the origin never does.
     pub detour_statuses: Vec<StatusCode>,
-    /// What a data centre does that may not hear of purges.
+    /// Behaviour of a data centre that may miss purges.
     pub cut_off: CutOff,
-    /// For how long it may use what it stores nevertheless.
+    /// How long stored objects are used while purges may be missing.
     pub cut_off_limit: Duration,
-    /// Whether a data centre of the visitor's region is asked before an upper tier in another one.
+    /// Whether a data centre in the client's region is used before an upper tier in another region.
     pub regional: bool,
 }
 
-/// What a network's file says, in short: `edge check --json`.
+/// Summary of a network's file, the output of `edge check --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Checked {
-    /// The network's name.
+    /// Name of the network.
     pub name: String,
-    /// Its data centres.
+    /// Names of the data centres.
     pub data_centres: Vec<String>,
-    /// Its zones.
+    /// Zones.
     pub zones: Vec<CheckedZone>,
-    /// The namespaces of its key-value store, if it has one.
+    /// Namespaces of the key-value store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<CheckedNamespace>,
 }
 
-/// A namespace, in short.
+/// Summary of a namespace.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckedNamespace {
-    /// Its name.
+    /// Name of the namespace.
     pub name: String,
-    /// Its id, as URLs have it.
+    /// Id of the namespace, as used in URLs.
     pub id: String,
 }
 
-/// A zone, in short.
+/// Summary of a zone.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckedZone {
-    /// Its name.
+    /// Name of the zone.
     pub name: String,
-    /// Which hosts it serves.
+    /// Host patterns.
     pub hosts: Vec<String>,
-    /// Where its responses come from, in the order in which they are asked.
+    /// Origins, in order of preference.
     pub origins: Vec<String>,
-    /// How many rules it has.
+    /// Number of rules.
     pub rules: u64,
 }
 
 impl Network {
-    /// The directory in which a data centre keeps the state of NATS streams, if it has a disk.
+    /// Directory for the state of NATS streams. `None` without a disk.
     pub(crate) fn streams_directory(&self, centre: &str) -> Option<PathBuf> {
         let centre = self.data_centres.iter().find(|one| one.name == centre)?;
         Some(centre.disk.as_ref()?.path.join("nats"))
     }
 
-    /// What it says, in short.
+    /// Returns a summary.
     pub fn checked(&self) -> Checked {
         let zone = |zone: &Zone| CheckedZone {
             name: zone.name.clone(),
@@ -232,8 +233,9 @@ impl Network {
         }
     }
 
-    /// What visitors will say against this data centre's certificate, or why it cannot be shown to them; a sentence each. A file may be there
-    /// on the data centre's own machine alone, so that none of it makes the network wrong.
+    /// Returns one sentence per problem with the data centre's certificate: unreadable files, or reasons for
+    /// which clients reject it. These are not errors, because the files may exist only on the data centre's
+    /// machine.
     pub fn objections(&self, centre: &DataCentre) -> Vec<String> {
         let Some((certificate, key)) = &centre.identity else { return Vec::new() };
         let name = &centre.name;
@@ -241,7 +243,7 @@ impl Network {
             Err(error) => vec![format!("data centre {name}: {error}")],
             Ok(identity) => {
                 let hosts = self.zones.iter().flat_map(|zone| &zone.hosts).filter(|host| *host != "*");
-                // One name stands for all below another.
+                // Any label tests the wildcard.
                 let hosts: Vec<_> = hosts.map(|host| host.replacen('*', "www", 1)).collect();
                 let objections = identity.objections(hosts.iter().map(String::as_str));
                 let place = certificate.display();
@@ -252,41 +254,38 @@ impl Network {
         }
     }
 
-    /// Reads and checks a file of data centres that are to run.
-    ///
+    /// Reads and validates a file to run the data centres.
     /// # Errors
-    /// When it cannot be read, or is wrong: where, and what would be right.
+    /// If the file is unreadable or invalid. The error contains the position and the expected value.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_for(path, Purpose::Run)
     }
 
-    /// Reads and checks a file.
-    ///
+    /// Reads and validates a file.
     /// # Errors
-    /// When it cannot be read, or is wrong: where, and what would be right.
+    /// If the file is unreadable or invalid. The error contains the position and the expected value.
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<Self, Error> {
         let document =
             Document::open(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
         Ok(file::read(&document, purpose)?)
     }
 
-    /// Checks a file that has been read, of data centres that are to run.
-    ///
+    /// Validates a parsed file to run the data centres.
     /// # Errors
-    /// When it is wrong: where, and what would be right.
+    /// If the file is invalid. The error contains the position and the expected value.
     pub fn read(document: &Document) -> Result<Self, document::Mistake> {
         file::read(document, Purpose::Run)
     }
 
-    /// Checks a file that has been read.
-    ///
+    /// Validates a parsed file.
     /// # Errors
-    /// When it is wrong: where, and what would be right.
+    /// If the file is invalid. The error contains the position and the expected value.
     pub fn read_for(document: &Document, purpose: Purpose) -> Result<Self, document::Mistake> {
         file::read(document, purpose)
     }
 
-    /// The zone of a host, which has neither a port nor capital letters: whole names first, then the longest suffix.
+    /// Returns the zone of a host (lower case, without a port). Full names take precedence, then the longest
+    /// suffix.
     pub fn zone_of(&self, host: &str) -> Option<usize> {
         let fits = |pattern: &String| match pattern.strip_prefix('*') {
             Some("") => Some(0),

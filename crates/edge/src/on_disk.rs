@@ -1,6 +1,7 @@
-//! Objects on disk, below those in memory: what was stored is found again after a restart, and after memory had no room for it.
+//! The disk store below the memory store. It keeps objects across restarts and after their eviction from
+//! memory.
 //!
-//! One thread writes, in the order in which it was told; what there is too much of for it is not written. Visitors wait for reads alone.
+//! One thread executes all writes sequentially; excess writes are skipped. Requests wait for reads only.
 
 mod coded;
 mod ending;
@@ -40,11 +41,10 @@ use crate::{
     store::Object,
 };
 
-/// The disk of a data centre.
 pub(crate) struct OnDisk {
     store: Store,
     jobs: Mutex<Option<Sender<Job>>>,
-    /// Bytes of objects that wait to be written, or are being.
+    /// Bytes of objects that are queued for writing or being written.
     waiting: Arc<AtomicU64>,
     notes: Arc<Mutex<Notes>>,
     ending: Arc<Ending>,
@@ -54,35 +54,30 @@ pub(crate) struct OnDisk {
 }
 
 enum Job {
-    /// An object whose body is whole.
     Keep(Arc<Object>, Sent),
-    /// What its body is in a coding, which is whole.
     KeepCoded(Arc<Object>, Coding),
-    /// What has come of one that is written while it comes.
+    /// Writes the new bytes of an object that is written while it arrives.
     Write(Arc<Stream>, Arc<Object>),
-    /// The head of one that was confirmed by its origin. Others that would answer the same request are older.
+    /// Writes the head of a revalidated object, and removes older objects for the same request.
     Refresh(Arc<Object>, Sent, Forgotten),
-    /// What would answer a request has been replaced.
     Forget(Forgotten),
-    /// Purges that nobody waits for.
+    /// Records purges whose durability no request waits for.
     Note(Vec<Noted>),
 }
 
-/// An object that was found.
 pub(crate) struct OfDisk {
     pub(crate) object: Object,
-    /// What is to be read into memory of its body; nothing, if that is there already or stays on disk.
+    /// The part of the body to read into memory; `None` if the body is read already or stays on disk.
     pub(crate) rest: Option<Body>,
-    /// To read its body again, if that is short.
+    /// A handle to read a small body again.
     pub(crate) short: Option<Short>,
-    /// Fields of requests by which it is told apart from variants that are newer.
+    /// Request fields that distinguish this object from newer variants.
     pub(crate) names: Vec<HeaderName>,
     id: Id,
     store: Store,
 }
 
 impl OfDisk {
-    /// Takes it off the disk: it cannot be read, or was purged.
     pub(crate) fn remove(&self) {
         remove(&self.store, self.id);
         if let Err(error) = coded::remove(&self.store, &self.object.key, self.id) {
@@ -92,22 +87,24 @@ impl OfDisk {
 }
 
 impl OnDisk {
-    /// Opens it; returns the purges that objects on it may not know of, in their order, and how far the run before was in all logs.
+    /// Opens the store. Returns the recorded purges by epoch, because objects on disk may predate them, and
+    /// the position of the previous run in all purge logs.
     pub(crate) fn open(disk: &Disk) -> Result<(Self, Before), Error> {
         let (store, opened) = Store::open(::disk::Config::new(&disk.path, disk.bytes))?;
         if opened.has_lost_notes {
-            warn!(path = %disk.path.display(), "the disk lost purges: all that was stored on it was removed");
+            warn!(path = %disk.path.display(), "the disk lost purges: all stored objects were removed");
         }
         let mut before = match note::read(&opened.notes) {
             Some(before) => before,
             None => {
-                warn!(path = %disk.path.display(), "purges on the disk cannot be read: all that was stored on it is removed");
+                warn!(path = %disk.path.display(), "purges on the disk cannot be read: all stored objects are removed");
                 store.clear()?;
                 Before::default()
             }
         };
         let Before { noted, reached } = &mut before;
-        // Those that somebody waited for were noted before those that nobody did.
+        // Purges with a waiting request are recorded before queued ones, so the records are not in epoch
+        // order.
         noted.sort_by_key(|noted| noted.epoch);
         noted.iter().filter_map(|noted| noted.place).for_each(|(log, number)| reached.reach(log, number));
         noted.drain(..noted.len().saturating_sub(REMEMBERED));
@@ -130,23 +127,23 @@ impl OnDisk {
         Ok((Self { store, jobs, waiting, notes, ending, forgotten, writer, visitors }, before))
     }
 
-    /// Whether there is probably something for a key.
+    /// Whether the disk probably has an object for this key.
     pub(crate) fn may_have(&self, key: &Key) -> bool {
         self.store.contains(key.as_str().as_bytes())
     }
 
-    /// What memory tells when it has something newer under a key.
+    /// The underlying store, through which the memory store invalidates lookups.
     pub(crate) fn store(&self) -> Store {
         self.store.clone()
     }
 
-    /// Bytes of the largest object that there can be.
+    /// In bytes.
     pub(crate) fn largest(&self) -> u64 {
         self.store.largest()
     }
 
-    /// How to look for what would answer a request with this header, in a zone with these fields for caches. Bodies longer than
-    /// `share` stay on disk. What it returns blocks.
+    /// A function that looks up an object for a request. `targets` are the cache-control target fields of the
+    /// zone. Bodies longer than `share` stay on disk. The returned function blocks.
     pub(crate) fn search(
         &self,
         key: &Key,
@@ -164,7 +161,7 @@ impl OnDisk {
         }
     }
 
-    /// Looks for the same where that takes no waiting; `None` also if nothing can be said without.
+    /// The same lookup without blocking; `None` also if the lookup would block.
     pub(crate) fn search_at_once(
         &self,
         key: &Key,
@@ -176,12 +173,10 @@ impl OnDisk {
         found.filter(|_| !self.forgotten.has(key))
     }
 
-    /// Whether there is probably a body in a coding that was made of an object's.
     pub(crate) fn may_have_coded(&self, object: &Object, coding: Coding) -> bool {
         object.body.on_disk.get().is_some() && coded::may_be(&self.store, &object.key, coding)
     }
 
-    /// Looks for that, where the disk has to be waited for only as this says.
     pub(crate) fn coded(
         &self,
         object: &Object,
@@ -191,7 +186,7 @@ impl OnDisk {
         coded::search(&self.store, object, coding, wait)
     }
 
-    /// Has a body in a coding written that is whole, unless too many wait for that.
+    /// Queues the complete body in a content coding for writing, unless the queue is full.
     pub(crate) fn keep_coded(&self, object: &Arc<Object>, coding: Coding) {
         let bytes = coded_bytes(object, coding);
         if self.waiting.load(Relaxed) + bytes <= MOST_WAITING {
@@ -202,7 +197,8 @@ impl OnDisk {
         }
     }
 
-    /// Has a body written while it comes; `None` if the disk has more to write already than it should, or is another process's.
+    /// Starts to write a body while it arrives. `None` if the write queue is full, or another process has
+    /// taken over the disk.
     pub(crate) fn stream(&self, object: &Object, sent: &Sent) -> Option<Arc<Stream>> {
         let is_possible = self.waiting.load(Relaxed) <= MOST_WAITING && lock(&self.jobs).is_some();
         is_possible.then(|| {
@@ -211,7 +207,7 @@ impl OnDisk {
         })
     }
 
-    /// Has what came of a body written, and all of the object if that was the end of it.
+    /// Queues the new bytes of a body for writing. Completes the object at the end of the body.
     pub(crate) fn write(&self, stream: &Arc<Stream>, object: &Arc<Object>) {
         if stream.is_to_be_told(&object.body)
             && !self.tell(Job::Write(Arc::clone(stream), Arc::clone(object)))
@@ -220,7 +216,8 @@ impl OnDisk {
         }
     }
 
-    /// Has an object written whose body is whole, unless too many wait for that, or a request later than `sent` is answered meanwhile.
+    /// Queues an object with a complete body for writing, unless the queue is full. It is not written if a
+    /// request later than `sent` receives a response first.
     pub(crate) fn keep(&self, object: &Arc<Object>, sent: Sent) {
         let (bytes, waiting) = (bytes(object), self.waiting.load(Relaxed));
         if waiting == 0 || waiting + bytes <= MOST_WAITING {
@@ -229,8 +226,8 @@ impl OnDisk {
         }
     }
 
-    /// Writes the head of an object, and its body if that is not on disk yet. Removes others that would answer a request with this header.
-    /// Until then the older head is not found.
+    /// Queues the head of an object for writing, and its body if that is not on disk yet. Removes other
+    /// objects for a request with this header. Until then, lookups do not return the older head.
     pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap, sent: Sent) {
         let older = self.forgotten.add(&object.key, request);
         if !self.tell(Job::Refresh(Arc::clone(object), sent, older)) {
@@ -238,7 +235,8 @@ impl OnDisk {
         }
     }
 
-    /// Has what would answer a request with this header removed. It is not found from now on.
+    /// Queues the removal of the objects for a request with this header. Lookups do not return them from now
+    /// on.
     pub(crate) fn forget(&self, key: &Key, request: &HeaderMap) {
         let forgotten = self.forgotten.add(key, request);
         if !self.tell(Job::Forget(forgotten)) {
@@ -246,12 +244,11 @@ impl OnDisk {
         }
     }
 
-    /// Has purges noted when there is time.
     pub(crate) fn note(&self, noted: Vec<Noted>) {
         self.tell(Job::Note(noted));
     }
 
-    /// Notes purges; whether they are on the disk, and all before them. Blocks.
+    /// Records purges. Returns whether these and all earlier ones are on disk. Blocking.
     pub(crate) fn note_now(&self, noted: Vec<Noted>) -> bool {
         let added = lock(&self.notes).add(noted);
         let is_noted = added.is_ok();
@@ -259,17 +256,18 @@ impl OnDisk {
         is_noted
     }
 
-    /// Notes how far this data centre is in all logs, as it has done purges that nobody names. Blocks.
+    /// Records the position of this data centre in all purge logs, after it applied purges without individual
+    /// records. Blocking.
     pub(crate) fn note_reached(&self, position: &Position) {
         tell_failure(lock(&self.notes).reach(position));
     }
 
-    /// Forgets logs that are over.
+    /// Forgets the positions in logs that have ended.
     pub(crate) fn forget_logs(&self, logs: &[LogId]) {
         lock(&self.notes).forget_logs(logs);
     }
 
-    /// Bytes on it, and why it is not written to, if so.
+    /// The number of bytes on disk, and the error that prevents writes, if any.
     pub(crate) fn report(&self) -> (u64, Option<String>) {
         let failing = match self.store.state() {
             State::Working => None,
@@ -279,7 +277,8 @@ impl OnDisk {
         (self.store.usage().bytes, failing)
     }
 
-    /// What a look at the disk finds, which blocks, and a place among those that wait for it. `None` if the disk is too slow for that.
+    /// Executes a blocking lookup; returns its result with the permit that it used. `None` if the disk is too
+    /// slow.
     pub(crate) async fn wait_for<T: Send + 'static>(
         &self,
         look: impl FnOnce() -> T + Send + 'static,
@@ -287,17 +286,16 @@ impl OnDisk {
         self.visitors.wait_for(look).await
     }
 
-    /// A place among those that wait for the disk, if it is not too slow for one more.
     pub(crate) fn place(&self) -> Option<Place> {
         self.visitors.place()
     }
 
-    /// How many looks at the disk were given up since the start, as it was too slow.
+    /// Reads since the start that were abandoned because the disk was too slow.
     pub(crate) fn given_up(&self) -> u64 {
         self.visitors.given_up()
     }
 
-    /// Writes what waits, as long as that does not take too long, and ends. Blocks.
+    /// Writes the queue, within a time limit, and stops the writer. Blocking.
     pub(crate) fn close(&self) {
         self.ending.begin();
         drop(lock(&self.jobs).take());
@@ -306,19 +304,19 @@ impl OnDisk {
         }
     }
 
-    /// The same, and leaves the directory to another process; reads go on. Blocks.
+    /// Like [`OnDisk::close`], and releases the directory to another process. Reads remain possible.
+    /// Blocking.
     pub(crate) fn release(&self) {
         self.close();
         self.store.release();
     }
 
-    /// Whether there is still somebody who does it.
+    /// Returns false if the writer has stopped.
     fn tell(&self, job: Job) -> bool {
         lock(&self.jobs).as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 }
 
-/// The thread that writes.
 struct Writer {
     store: Store,
     notes: Arc<Mutex<Notes>>,
@@ -364,7 +362,7 @@ impl Writer {
             && object.body.keeping() == Keeping::Memory
             && object.body.length().is_some()
         {
-            // Its body was not written before the origin confirmed it.
+            // The body was not written before the revalidation.
             self.keep(object, sent)?;
         }
         older.remove_but(&self.store, object.body.on_disk.get().copied())
@@ -387,17 +385,16 @@ impl Writer {
             writer.write(&piece)?;
         }
         let id = writer.finish()?;
-        // An answer that came while it was written did not find it.
+        // A response that arrived during the write did not find the object.
         if sent.is_superseded(&object.stored.selection) {
             return self.store.remove(id).map(drop);
         }
         take_place(&self.store, object, id)?;
-        // Those that were made while it waited.
+        // The coded bodies that were created while the object was queued.
         Coding::ALL.into_iter().try_for_each(|coding| self.keep_coded(object, coding))
     }
 }
 
-/// Lets an object that was written take the place of those that were there for the same requests.
 fn take_place(store: &Store, object: &Object, id: Id) -> Result<(), ::disk::Error> {
     let _ = object.body.on_disk.set(id);
     for older in store.find(object.key.as_str().as_bytes())?.into_iter().filter(|other| other.id != id) {
@@ -410,7 +407,8 @@ fn take_place(store: &Store, object: &Object, id: Id) -> Result<(), ::disk::Erro
     Ok(())
 }
 
-/// What would answer a request with this header, in a zone with these fields for caches.
+/// Looks up the object for a request with this header; `targets` are the cache-control target fields of the
+/// zone.
 fn search(
     store: &Store,
     key: &Key,
@@ -442,7 +440,8 @@ fn search(
     Ok(None)
 }
 
-/// How a body that was found is had, and what of it is still to be read into memory. Short ones are read at once.
+/// The body of an object that was found, and the part that remains to be read into memory. Bodies of up to
+/// one block are read immediately.
 fn body(found: &Found, share: u64, wait: Wait) -> Result<(Fill, Option<Body>), ::disk::Error> {
     let (length, kept) = (found.length, found.body.kept());
     if length > share {
@@ -462,14 +461,13 @@ fn remove(store: &Store, id: Id) {
     }
 }
 
-/// The purges that are on the disk.
 struct Notes {
     store: Store,
-    /// The newest; those before them are unknown to the log in memory too.
+    /// The newest purges. The log in memory does not have older ones either.
     kept: VecDeque<Noted>,
-    /// How far this data centre is in the logs of all.
+    /// The position in the purge logs of all data centres.
     reached: Position,
-    /// How many were added since there were none but those; as many as can be, if one is missing on the disk.
+    /// Records appended since the last rewrite; `usize::MAX` if one is missing on disk.
     added: usize,
 }
 
@@ -487,11 +485,11 @@ impl Notes {
             return self.cut();
         }
         let added = notes.iter().try_for_each(|note| self.store.note(note));
-        // Those that follow would hide that one is missing, so that the next one writes all.
+        // A missing record would be hidden by later ones, so the next call rewrites all.
         added.inspect_err(|_| self.added = usize::MAX)
     }
 
-    /// Leaves only those that are kept.
+    /// Rewrites the file with the kept purges only.
     fn cut(&mut self) -> Result<(), ::disk::Error> {
         let notes = note::write(&self.kept).into_iter().chain(note::write_reached(&self.reached));
         self.store.rewrite_notes(notes)?;
@@ -521,16 +519,15 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an object costs while it waits: small ones too are not nothing.
 fn bytes(object: &Object) -> u64 {
     object.body.bytes() + LEAST
 }
 
-/// The same of its body in a coding.
 fn coded_bytes(object: &Object, coding: Coding) -> u64 {
     object.body.coded(coding).map_or(0, |coded| coded.bytes()) + LEAST
 }
 
 const LEAST: u64 = 4096;
-/// Bytes of objects that wait to be written; further objects stay in memory alone. Those that wait are held though they may be evicted.
+/// Bytes of objects in the write queue; further objects stay in memory only. Queued objects use memory even
+/// after their eviction.
 const MOST_WAITING: u64 = 32 << 20;

@@ -1,4 +1,4 @@
-//! What an operator is told by a data centre that runs, and how it is asked.
+//! Client of the admin interface, and the types of its responses.
 
 mod route;
 
@@ -12,204 +12,209 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use self::route::{RouteReason, RouteStatus};
 use crate::Error;
 
-/// A data centre at this moment: `edge status --json`.
+/// Current state of a data centre, the output of `edge status --json`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
-    /// Its name.
+    /// Name of the data centre.
     pub data_centre: String,
-    /// The place of the last purge that it has done; 0 before the first.
+    /// Sequence number of the last purge. 0 before the first one.
     pub epoch: u64,
-    /// Requests since it was started.
+    /// Client requests since the start.
     pub requests: Requests,
-    /// Connections of visitors.
+    /// Client connections.
     #[serde(default)]
     pub connections: Connections,
-    /// What is stored.
+    /// Usage of the object store.
     pub store: Usage,
-    /// How the access log fares, if there is one.
+    /// State of the access log. Absent without a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogStatus>,
-    /// How traces fare, if any are made.
+    /// State of trace export. Absent without a collector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<TraceStatus>,
-    /// Its key-value store, if it has one.
+    /// State of the key-value store. Absent without a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kv: Option<values::Status>,
-    /// All origins of its zones.
+    /// All origins of the zones.
     pub origins: Vec<OriginStatus>,
-    /// Requests of other data centres since it was started, where there are links to them.
+    /// Requests from other data centres since the start. Absent without links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_of_others: Option<Requests>,
-    /// Whom each zone's misses go to, where there are links.
+    /// Upper tier of each zone. Empty without links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierStatus>,
-    /// The other data centres.
+    /// Links to the other data centres.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkStatus>,
-    /// Ways to origins that failed in the last ten minutes.
+    /// Paths to origins that failed in the last ten minutes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteStatus>,
-    /// How far it has heard of purges, where there are links.
+    /// Replication of purges between data centres. Absent without links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purges: Option<PurgesStatus>,
 }
 
-/// How far a data centre has heard of the network's purges, and the others with it.
+/// Replication of purges between data centres.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PurgesStatus {
-    /// Its own log, another one after each start.
+    /// Id of this data centre's purge log. It changes with each start.
     pub log: String,
-    /// How far it is in each log.
+    /// Position in each purge log.
     pub position: Vec<LogOf>,
     /// The other data centres.
     pub data_centres: Vec<HeardFrom>,
-    /// Purges that it remembers, as one of the others may lack them.
+    /// Number of purges kept in memory because another data centre may lack them.
     pub remembered: u64,
-    /// Whether it hears of too few others, so that it may not know of a purge.
+    /// Whether heartbeats of too few others arrive, so that purges may be missing.
     pub cut_off: bool,
-    /// The stream through which purges travel as well, if the network has one.
+    /// NATS stream that also carries purges. Absent without a bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<BusStatus>,
 }
 
-/// How the stream fares through which purges travel as well.
+/// State of the NATS stream that also carries purges.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BusStatus {
-    /// Where it is, without who connects.
+    /// Address of the stream, without credentials.
     pub stream: String,
-    /// Why it is not used, or nothing is put into it; absent while all is well.
+    /// Reason why the stream is not read or not written. Absent while it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Purges that are done here and not in the stream.
+    /// Number of purges applied here that are not yet in the stream.
     pub waiting: u64,
-    /// Purges that were put into it here since the start.
+    /// Number of purges written to the stream since the start.
     pub put: u64,
-    /// Purges that came through it since the start, and were not known before.
+    /// Number of purges first received through the stream since the start.
     pub taken: u64,
-    /// How often the stream was recreated or had gone back since the start, so that everything became stale here.
+    /// How often since the start the stream was recreated or lost messages. Each time all objects become
+    /// stale.
     #[serde(default)]
     pub resets: u64,
-    /// Messages in it that are none of purges, and were passed over.
+    /// Number of messages in the stream that contain no purge. They are skipped.
     pub unread: u64,
-    /// That another process has the name of this data centre; absent if none was heard in the last 15 seconds.
+    /// Another process with the name of this data centre. Absent if no message of one arrived in the last 15
+    /// seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namesake: Option<String>,
 }
 
-/// How far a data centre is in a log of purges.
+/// Position in a purge log.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct LogOf {
-    /// The log.
+    /// Id of the log.
     pub log: String,
-    /// The data centre that writes to it; absent once that has ended.
+    /// Data centre that writes the log. Absent for the log of a process that has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_centre: Option<String>,
-    /// How many of its purges are done here.
+    /// Number of its purges that are applied here.
     pub purges: u64,
 }
 
-/// Another data centre, as to purges.
+/// Replication of purges with another data centre.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HeardFrom {
-    /// Its name.
+    /// Name of the other data centre.
     pub data_centre: String,
-    /// Purges that are done here, and not there, as far as is known; absent if it has never answered.
+    /// Number of purges that are applied here and not known to be applied there. Absent before its first
+    /// response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
-    /// Purges that are done there, and not here.
+    /// Number of purges that are applied there and not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
-    /// How long ago all was known here that it had purged, from it or by way of another one.
+    /// Seconds since this data centre was last known to have all purges of the other one, received directly
+    /// or through a third one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard_s: Option<u64>,
 }
 
-/// Whom a zone's misses go to.
+/// Upper tier of a zone.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TierStatus {
-    /// The zone.
+    /// Name of the zone.
     pub zone: String,
     /// none, smart, generic or custom.
     pub mode: String,
-    /// The data centre that is asked, if it is the same for all keys.
+    /// Upper tier, if it is the same for all keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<String>,
-    /// In a sentence.
+    /// Explanation, one sentence.
     pub why: String,
-    /// Data centres that measured the zone's first origin, the nearest first.
+    /// Data centres with measurements of the zone's first origin, nearest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// What a data centre measured of an origin.
+/// Connect time from a data centre to an origin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Candidate {
-    /// Its name.
+    /// Name of the data centre.
     pub data_centre: String,
-    /// The median of its connect times.
+    /// Median connect time.
     pub connect_ms: f64,
-    /// Of how many.
+    /// Number of measurements.
     pub n: u64,
 }
 
-/// The link to another data centre.
+/// Link to another data centre.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct LinkStatus {
-    /// Its name.
+    /// Name of the other data centre.
     pub to: String,
-    /// The round trip to it; absent if it was not measured yet.
+    /// Round-trip time. Absent before the first measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The share of segments to it that were sent again, on the connections on which it asks: what was lost, and at times what was only
-    /// late. Absent if the kernel does not tell, or nothing was sent.
+    /// Share of segments that were retransmitted, on the connections that carry requests to the data centre.
+    /// Some retransmissions are spurious, because a segment was only late. Absent if nothing was sent or TCP
+    /// statistics are unavailable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
-    /// The latest rate at which it acknowledged what was sent to it on one of these, bits a second: the path may carry more, if there was less to
-    /// send.
+    /// Latest delivery rate in bit/s on one of these connections. It is below the capacity of the path if
+    /// there was less to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_bps: Option<u64>,
-    /// Whether it can be asked.
+    /// Whether requests can be sent over the link.
     pub up: bool,
-    /// For how long that has been so.
+    /// Seconds since `up` changed.
     pub since_s: u64,
-    /// Why it cannot be asked.
+    /// Reason why the link is down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Requests that it was asked.
+    /// Number of requests sent over the link.
     pub requests: u64,
-    /// Those of them without an answer.
+    /// Number of them without a response.
     pub failures: u64,
 }
 
-/// Requests, and what the cache did with them.
+/// Number of requests by cache status.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
-    /// All.
+    /// All requests.
     pub total: u64,
-    /// One of these each.
+    /// Number of requests with each cache status. The sum is `total`.
     pub by_cache_status: ByCacheStatus,
 }
 
-/// What the cache did with requests.
+/// Number of requests with each cache status.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct ByCacheStatus {
-    /// A fresh object was the answer.
+    /// A fresh object was served from the store.
     pub hit: u64,
-    /// The origin was asked, or another data centre, as nothing stored could be the answer.
+    /// The request was forwarded to the origin or another data centre, because no stored object was usable.
     pub miss: u64,
-    /// A stale object was the answer.
+    /// A stale object was served.
     pub stale: u64,
-    /// The origin confirmed what was stored.
+    /// The origin confirmed a stored object.
     pub revalidated: u64,
-    /// The origin was asked without looking at what is stored.
+    /// The request was forwarded without a cache lookup.
     pub bypass: u64,
-    /// The answer was fetched for another request.
+    /// The response was fetched for another request.
     pub collapsed: u64,
-    /// Nobody was asked, or nobody answered.
+    /// The request was not forwarded, or no response was received.
     pub refused: u64,
 }
 
 impl ByCacheStatus {
-    /// Each number with its name, in the order in which they are shown.
+    /// Returns each number with its name, in display order.
     pub fn named(self) -> [(&'static str, u64); 7] {
         let Self { hit, miss, stale, revalidated, bypass, collapsed, refused } = self;
         [
@@ -224,154 +229,156 @@ impl ByCacheStatus {
     }
 }
 
-/// Connections of visitors, over TCP and QUIC.
+/// Client connections over TCP and QUIC.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
-    /// At this moment.
+    /// Number of open connections.
     pub open: u64,
-    /// Those that were refused since the start, as their address had too many.
+    /// Number of connections refused since the start, because of the limit per address.
     pub refused: u64,
-    /// How many an address may have, an IPv6 /64 being one.
+    /// Maximum number of connections per IPv4 address or IPv6 /64.
     pub limit_per_address: u64,
 }
 
-/// What is stored, and how much can be.
+/// Usage of the object store.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// Bytes of all objects that are whole, with their headers and what keeps them in order.
+    /// Bytes of all complete objects in memory, including headers and index.
     pub memory_bytes: u64,
-    /// How many there may be.
+    /// Maximum of `memory_bytes`.
     pub memory_limit_bytes: u64,
-    /// Bytes on disk, if there is one, with what is not needed any more.
+    /// Bytes on disk, including obsolete records. Absent without a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,
-    /// Why the disk is not written to; absent while it is.
+    /// Reason why nothing is written to the disk. Absent while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_error: Option<String>,
-    /// Looks at the disk that were given up since the start, as it was too slow: origins were asked instead.
+    /// Number of disk lookups since the start that took too long. These requests were sent to the origin
+    /// instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_given_up: Option<u64>,
-    /// Objects in memory, variants counted one by one.
+    /// Number of objects in memory. Each variant counts.
     pub objects: u64,
-    /// Objects in memory that gave way to others.
+    /// Number of objects evicted from memory.
     pub evicted: u64,
 }
 
-/// How the access log fares.
+/// State of the access log.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct LogStatus {
-    /// Lines that are in no file, as it could not be written, or not fast enough.
+    /// Number of lines lost, because the file was not writable or too slow.
     pub lost: u64,
-    /// Why it is not written; absent while it is.
+    /// Reason why the file is not written. Absent while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// How traces fare: their spans, which are the steps of requests.
+/// State of trace export. A span is one step of a request.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TraceStatus {
-    /// Spans that the collector has.
+    /// Number of spans that the collector accepted.
     pub sent: u64,
-    /// Spans that nobody has: there was no room for them any more, or the collector did not want them.
+    /// Number of spans lost, because the queue was full or the collector rejected them.
     pub lost: u64,
-    /// Spans that wait to be sent.
+    /// Number of spans in the queue.
     pub waiting: u64,
-    /// Why the collector takes none; absent while it does.
+    /// Reason why the collector accepts no spans. Absent while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// One origin, as this data centre sees it.
+/// State of an origin as observed by this data centre.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OriginStatus {
     /// Scheme, host and port.
     pub address: String,
-    /// Whether it is asked in its turn: it has not failed in the last ten seconds.
+    /// Whether the origin is used in its order: it has not failed in the last ten seconds.
     pub healthy: bool,
-    /// Connections to it, those that are idle or being opened among them.
+    /// Number of connections, including idle ones and those being opened.
     pub connections: u64,
-    /// Requests whose response has not begun.
+    /// Number of requests whose response header has not arrived.
     pub in_flight: u64,
-    /// Requests since the start.
+    /// Number of requests since the start.
     pub requests: u64,
-    /// Those of them without a response.
+    /// Number of them without a response.
     pub failures: u64,
-    /// How long the connection took that was opened last; absent if none was.
+    /// Duration of the latest connection setup. Absent before the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_ms: Option<f64>,
 }
 
-/// What a GET for a URL would be answered with, and why: `edge explain --json`.
+/// How a GET request for a URL would be served, the output of `edge explain --json`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
-    /// The zone that the URL's host belongs to.
+    /// Zone of the URL's host.
     pub zone: String,
-    /// Where the rule is written, file:line:column; absent if none fits.
+    /// Position of the matching rule, file:line:column. Absent if no rule matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Under which name a response is stored.
+    /// Cache key.
     pub key: String,
-    /// The URLs, as in keys, that a purge of this URL reaches, if there is another one than the key's: one for each rule that may be for it.
+    /// URLs in cache keys that a purge of this URL covers, one for each rule that may match. Empty if only
+    /// the URL in `key` is covered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub purged_as: Vec<String>,
-    /// Whether one is, for a request without any field that Vary names.
+    /// Whether an object is stored, for a request without the fields in Vary.
     pub stored: bool,
-    /// Seconds until it is stale; negative if it has been stale for that long.
+    /// Remaining freshness lifetime in seconds. Negative for a stale object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for_s: Option<i64>,
-    /// How old it is.
+    /// Age of the object in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// In a sentence.
+    /// Explanation, one sentence.
     pub why: String,
 }
 
-/// What a purge came to: `edge purge --json`.
+/// Result of a purge, the output of `edge purge --json`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Purged {
-    /// The zone.
+    /// Name of the zone.
     pub id: String,
-    /// Its place among all purges of the data centre.
+    /// Sequence number among all purges of the data centre.
     pub epoch: u64,
-    /// Objects that it named.
+    /// Number of stored objects that the purge covers.
     pub objects: u64,
-    /// The other data centres, where there are links.
+    /// Results of the other data centres. Empty without links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data_centres: Vec<PurgedIn>,
 }
 
-/// What another data centre has done of a purge.
+/// Result of a purge in another data centre.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PurgedIn {
-    /// Its name.
+    /// Name of the data centre.
     pub data_centre: String,
-    /// How long after the request it was known to have done it; absent if that is not known.
+    /// Time from the request to the acknowledgement. Absent without an acknowledgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied_ms: Option<f64>,
-    /// Why that is not known. It does it when it is reached again.
+    /// Reason for a missing acknowledgement. The data centre applies the purge once it is reachable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
 }
 
-/// What is to be purged; at least one thing.
+/// A purge request. At least one field must be set.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Purges {
-    /// URLs, with scheme and host.
+    /// URLs with scheme and host.
     pub files: Vec<String>,
-    /// Tags that origins gave in Cache-Tag.
+    /// Tags from the origin's Cache-Tag field.
     pub tags: Vec<String>,
     /// Hosts.
     pub hosts: Vec<String>,
-    /// What URLs begin with, from their host on.
+    /// URL prefixes, beginning with the host.
     pub prefixes: Vec<String>,
-    /// All of the zone.
+    /// Purges all objects of the zone.
     pub purge_everything: bool,
-    /// Whether what is named is gone, and not only stale.
+    /// Whether the objects are removed instead of marked stale.
     pub hard: bool,
 }
 
-/// The envelope of what is answered to a purge.
+/// JSON envelope of responses.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Envelope<T> {
     pub(crate) success: bool,
@@ -380,57 +387,57 @@ pub(crate) struct Envelope<T> {
     pub(crate) result: Option<T>,
 }
 
-/// Why a request was refused, or what there is to say of one that was not.
+/// An error, or a message about another data centre.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: u16,
     pub(crate) message: String,
 }
 
-/// How a data centre's operator's address is reached. Its methods block; they are to be called outside of any tokio runtime.
+/// Client of a data centre's admin interface. The methods block and must not be called within a tokio
+/// runtime.
 #[derive(Debug, Clone)]
 pub struct Operator {
     address: SocketAddr,
 }
 
 impl Operator {
-    /// The data centre whose operator's side is at this address.
+    /// Creates a client for the admin interface at this address.
     pub fn at(address: SocketAddr) -> Self {
         Self { address }
     }
 
-    /// What it does at this moment.
-    ///
+    /// Requests the current state.
     /// # Errors
-    /// When it does not answer.
+    /// If no valid response is received.
     pub fn status(&self) -> Result<Status, Error> {
         self.ask(Method::GET, "/status", None, Vec::new())
     }
 
-    /// What a GET for this URL would be answered with.
-    ///
+    /// Requests an explanation of the response to a GET request for this URL.
     /// # Errors
-    /// When it does not answer, or does not serve the URL.
+    /// If no valid response is received or the URL belongs to no zone.
     pub fn explain(&self, url: &str) -> Result<Explanation, Error> {
         let url = utf8_percent_encode(url, ENCODED);
         self.ask(Method::GET, &format!("/explain?url={url}"), None, Vec::new())
     }
 
-    /// Purges in a zone.
-    ///
+    /// Purges objects of a zone.
     /// # Errors
-    /// When it does not answer, or refuses: the token, the zone, or what is named.
+    /// If no valid response is received or the request is rejected: the token, the zone or the purge is
+    /// invalid.
     pub fn purge(&self, zone: &str, token: &str, purges: &Purges) -> Result<Purged, Error> {
         let text = serde_json::to_vec(purges).unwrap_or_default();
         let path = format!("/client/v4/zones/{zone}/purge_cache");
         let envelope: Envelope<Purged> = self.ask(Method::POST, &path, Some(token), text)?;
-        envelope.result.ok_or_else(|| self.refused("it answered without a result"))
+        envelope.result.ok_or_else(|| self.refused("its response contains no result"))
     }
 
-    /// Accepts the stream of the key-value store in this state, although it lacks acknowledged messages. Returns the difference.
-    ///
+    /// Accepts the stream of the key-value store in this state, although it lacks acknowledged messages.
+    /// Returns the difference.
     /// # Errors
-    /// When it does not answer, or refuses: the token, a stream that is not refused, or has changed since.
+    /// If no valid response is received or the request is rejected: the token is invalid, the stream is not
+    /// refused, or it has changed since.
     pub fn accept_stream(
         &self,
         token: &str,
@@ -439,7 +446,7 @@ impl Operator {
         let text = serde_json::to_vec(&found).unwrap_or_default();
         let envelope: Envelope<values::RefusedStream> =
             self.ask(Method::POST, "/kv/accept", Some(token), text)?;
-        envelope.result.ok_or_else(|| self.refused("it answered without a result"))
+        envelope.result.ok_or_else(|| self.refused("its response contains no result"))
     }
 
     fn ask<T: DeserializeOwned>(
@@ -461,7 +468,7 @@ impl Operator {
             return Err(self.refused(&fault.map_or_else(|| status.to_string(), |fault| fault.message)));
         }
         serde_json::from_slice(&text)
-            .map_err(|error| self.refused(&format!("its answer is not as expected: {error}")))
+            .map_err(|error| self.refused(&format!("its response is malformed: {error}")))
     }
 
     async fn exchange(
@@ -494,10 +501,9 @@ impl Operator {
     }
 }
 
-/// What a URL in a query does not stand for itself.
+/// Characters that are percent-encoded in the query.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b':');
 
-/// A data centre that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST_ANSWER: usize = 16 << 20;

@@ -1,5 +1,5 @@
-//! Answers from the parts of an object that are here: what is too large to be stored, or was not stored as a whole for another reason, is
-//! asked for in parts, which `keeping.rs` keeps.
+//! Responses from objects that are stored in parts, for example objects that are too large to store whole.
+//! `keeping.rs` stores the parts.
 
 use std::sync::Arc;
 
@@ -28,8 +28,9 @@ use crate::{
 };
 
 impl Core {
-    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored,
-    /// and what is before them would come for nobody.
+    /// Whether to discard the response to a request for the whole object and request only the ranges that the
+    /// client wants: the object is too large to store, and the bytes before the ranges would be transferred
+    /// for nothing.
     pub(crate) fn is_better_in_parts(&self, visit: &Visit, response: &Response<Body>) -> bool {
         let (status, headers) = (response.status(), response.headers());
         let has_parts = headers.get(header::ACCEPT_RANGES).is_none_or(|unit| unit != "none");
@@ -43,7 +44,8 @@ impl Core {
         })
     }
 
-    /// Answers from the parts of an object that are here, and with one that is missing between them. `None` if they are of no use.
+    /// Responds from the stored parts, and requests at most one missing range from the origin. `None` if the
+    /// stored parts cannot be used.
     pub(crate) async fn from_parts(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -55,7 +57,8 @@ impl Core {
         }
         let sent = self.send(&visit.key);
         let now = sent.time;
-        // What was purged before that does not stand any more; what is purged from now on is known when it is added again.
+        // An object that was purged earlier is not used. A later purge is detected when the object is added
+        // again.
         self.store.lease(object)?;
         match (parts.supply(visit, &object.stored), self.reuse(visit, object, now)) {
             (Supply::Here, Reuse::Fresh) => Some(self.hit(visit, object, now, None)),
@@ -71,7 +74,7 @@ impl Core {
         }
     }
 
-    /// Answers from parts if the origin says that they are still right, and else with those that it has now.
+    /// Revalidates the parts, and responds from them or with the new response of the origin.
     async fn confirm_parts(
         self: &Arc<Self>,
         visit: &Visit,
@@ -86,7 +89,7 @@ impl Core {
         }
         match said {
             Said::Right(confirmed) => self.land(visit, Fetched::Confirmed(confirmed), forward),
-            // It is about something that is not stored here.
+            // The 304 is about a representation that is not stored here.
             Said::Other(response) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.pass(visit, Body::empty(), forward).await
             }
@@ -95,7 +98,8 @@ impl Core {
         }
     }
 
-    /// Asks the origin about parts while they are used, unless somebody does already. If it has others now, these go.
+    /// Revalidates the parts in the background, unless a request for the key is in flight. Removes them if
+    /// the origin has another representation now.
     fn revalidate_parts(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>, sent: Sent) {
         let flights::Part::Leads(flight) = self.join_flight(visit) else { return };
         let (core, visit, object) = (Arc::clone(self), Arc::clone(visit), Arc::clone(object));
@@ -111,7 +115,7 @@ impl Core {
         });
     }
 
-    /// Asks the origin whether parts are still right, and if not, for those that the visitor wants.
+    /// Sends a conditional request for the ranges that the client wants.
     async fn ask_about(&self, visit: &Visit, object: &Object, sent: &Sent) -> Said {
         let mut headers = onward(visit, &self.centre);
         let validators = Validators::of(&object.stored);
@@ -131,7 +135,8 @@ impl Core {
         Said::Right(self.confirm(visit, object, response.headers(), (sent, self.now())))
     }
 
-    /// Asks the origin for the gap in what is here, and answers with both. `None` if what it has is not of the same.
+    /// Requests the missing range from the origin, and responds with it and the stored bytes. `None` if the
+    /// origin does not return the range of the same representation.
     async fn fill_gap(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -158,7 +163,7 @@ impl Core {
         Some(self.finish(response, visit, &status, Word::Miss))
     }
 
-    /// Answers with what is here and the `body` of the gap in it.
+    /// Responds with the stored bytes and the `body` of the missing range.
     fn join(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -175,7 +180,8 @@ impl Core {
             let behind = part.behind(missing.last).map(|behind| parts.read(behind));
             in_sequence(before.into_iter().chain([body]).chain(behind))
         };
-        // Of a whole that may be stored there is one request for all: whoever comes now reads along.
+        // A complete object that may be stored is filled once for all: concurrent requests read the same
+        // fill.
         let may_be_whole = is_stored && asked.is_none() && length <= self.largest(visit);
         if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
             let pouring = Pouring {
@@ -205,9 +211,9 @@ impl Core {
     }
 }
 
-/// What an origin said of parts that it was asked about.
+/// The result of a revalidation of stored parts.
 enum Said {
-    /// They are still right: the object with its newer header.
+    /// Still valid: the object with the updated header.
     Right(Confirmed),
     Other(Response<Body>),
     Nothing(Refusal),

@@ -1,4 +1,4 @@
-//! The bytes of a body that are here where others are missing: pieces by their places, each byte once.
+//! Bodies of which some byte ranges are stored: non-overlapping pieces by offset.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,6 @@ use http::{Body, Bytes};
 
 use crate::{fill::Fill, sequence::in_sequence, visit::Visit};
 
-/// A body of which some is missing.
 #[derive(Debug)]
 pub(crate) struct Parts {
     state: Mutex<State>,
@@ -19,41 +18,41 @@ pub(crate) struct Parts {
 #[derive(Debug)]
 struct State {
     coverage: Coverage,
-    /// By the place of their first byte.
+    /// By the offset of the first byte.
     pieces: BTreeMap<u64, Bytes>,
-    /// Of all pieces.
+    /// The total length of all pieces.
     bytes: u64,
 }
 
 impl Parts {
-    /// Nothing yet of a body of so many bytes.
+    /// An empty body of `length` bytes.
     pub(crate) fn of(length: u64) -> Self {
         let (coverage, pieces) = (Coverage::of(length), BTreeMap::new());
         Self { state: Mutex::new(State { coverage, pieces, bytes: 0 }) }
     }
 
-    /// How many bytes the whole has.
+    /// The length of the complete body.
     pub(crate) fn length(&self) -> u64 {
         self.lock().coverage.length()
     }
 
-    /// How many bytes are here.
+    /// The number of stored bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// What it takes in memory.
+    /// The memory of all pieces, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.lock().memory()
     }
 
-    /// What a visitor gets from it, where `stored` is its header.
+    /// The part of the body that can be served for a request; `stored` is the header of the object.
     pub(crate) fn supply(&self, visit: &Visit, stored: &Stored) -> Supply {
         self.lock().coverage.supply(&visit.method, &visit.headers, stored, visit.date_match())
     }
 
-    /// Adds a piece, of which what is here already is not kept again. `false` if it is not added: it would then take more than `most` bytes in
-    /// memory, or be in too many parts.
+    /// Adds the bytes of a piece that are not stored yet. Returns false without adding it if the body would
+    /// take more than `most` bytes of memory or consist of too many parts.
     pub(crate) fn add(&self, first: u64, piece: &Bytes, most: u64) -> bool {
         let Some(part) = Part::of(first, piece.len() as u64) else { return true };
         let mut state = self.lock();
@@ -65,7 +64,7 @@ impl Parts {
         for gap in gaps {
             let piece = match gap == part {
                 true => piece.clone(),
-                // A slice would hold on to all of it.
+                // A slice would keep the whole piece allocated.
                 false => Bytes::copy_from_slice(&slice(piece, first, gap)),
             };
             state.bytes += gap.length();
@@ -74,7 +73,7 @@ impl Parts {
         true
     }
 
-    /// A part that is here. Of one that is not, it is what is here.
+    /// The stored bytes of a range.
     pub(crate) fn read(&self, part: Part) -> Body {
         let state = self.lock();
         let before = state.pieces.range(..part.first).next_back();
@@ -88,7 +87,6 @@ impl Parts {
         in_sequence(pieces.filter_map(cut).map(Body::whole))
     }
 
-    /// The whole body, once nothing is missing.
     pub(crate) fn whole(&self) -> Option<Arc<Fill>> {
         let state = self.lock();
         state.coverage.is_whole().then(|| {
@@ -110,14 +108,14 @@ impl State {
     }
 }
 
-/// A part of a piece that begins at `first` and has it.
+/// The range `part` of a piece that begins at offset `first` and contains the range.
 fn slice(piece: &Bytes, first: u64, part: Part) -> Bytes {
-    // A piece is in memory, and so no longer than memory.
+    // A piece is in memory, so its length fits into `usize`.
     let within = |place: u64| usize::try_from(place - first).unwrap_or(usize::MAX);
     piece.slice(within(part.first)..=within(part.last))
 }
 
-/// What a piece takes besides its bytes: its place in the tree, and an allocation with what counts its readers.
+/// Memory per piece in addition to its bytes: a tree entry, and an allocation with the reference count.
 const PIECE: u64 = 112;
 
 #[cfg(test)]
@@ -126,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// A body each byte of which tells its place.
+    /// A body in which each byte equals its offset.
     fn text() -> Vec<u8> {
         (0..200).collect()
     }
@@ -155,7 +153,7 @@ mod tests {
         let (parts, piece) = (Parts::of(200), Bytes::from(text()));
         assert!(!parts.add(0, &piece, 199 + PIECE));
         assert!(parts.add(0, &piece, 200 + PIECE));
-        // It has all of this one already.
+        // All bytes of this piece are stored already.
         assert!(parts.add(20, &piece.slice(20..30), 0));
         assert!(!parts.add(100, &piece, u64::MAX), "it is longer than the body");
         assert_eq!(parts.bytes(), 200);

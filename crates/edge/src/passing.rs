@@ -1,4 +1,5 @@
-//! Hit-for-miss: URLs whose last response was not stored. Their requests do not wait for one another, as each would have to ask anyway.
+//! Hit-for-miss: keys whose last response was not stored. Their requests are not collapsed, because each
+//! needs its own response.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -12,7 +13,7 @@ use std::{
 
 use cache::{Key, Spread, Time};
 
-/// The keys of responses that were not stored, by their hash: clients choose how long a key is.
+/// The hit-for-miss keys, by hash, because clients control the length of a key.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
     secret: RandomState,
@@ -22,17 +23,16 @@ pub(crate) struct Passing {
 #[derive(Debug, Default)]
 struct Entries {
     passed: HashMap<u64, Arc<Passed>, Spread>,
-    /// The order in which they were added.
+    /// In the order of insertion.
     oldest: VecDeque<u64>,
 }
 
-/// One of them.
 #[derive(Debug)]
 pub(crate) struct Passed {
     until: Time,
-    /// Something was stored under its key.
+    /// Set when an object is stored with this key, or the entry is removed.
     is_over: AtomicBool,
-    /// The greatest number of a request whose response was passed on without a look-up in the store.
+    /// The greatest number of a request whose response was passed without a lookup in the store.
     answered: AtomicU64,
 }
 
@@ -41,13 +41,13 @@ impl Passed {
         Self { until, is_over: AtomicBool::new(false), answered: AtomicU64::new(0) }
     }
 
-    /// Whether its requests are passed on.
+    /// Whether requests for this key are still passed.
     pub(crate) fn holds(&self, now: Time) -> bool {
         now < self.until && !self.is_over.load(SeqCst)
     }
 
-    /// Records a response that is passed on without a look-up in the store. Returns false if the entry has ended: something may have been
-    /// stored since the request was sent.
+    /// Records a response that is passed without a lookup in the store. Returns false if the entry has ended:
+    /// an object may have been stored since the request was sent.
     pub(crate) fn record_response(&self, number: u64, now: Time) -> bool {
         self.answered.fetch_max(number, SeqCst);
         self.holds(now)
@@ -55,11 +55,11 @@ impl Passed {
 }
 
 impl Passing {
-    /// Requests for this key are passed on from now on.
+    /// Passes requests for this key from now on.
     pub(crate) fn note(&self, key: &Key, now: Time) {
         let hash = self.hash(key);
         let mut entries = self.lock();
-        // Another entry would leave the holders of this one without news of its end.
+        // Replacing an active entry would leave its holders with an entry that never ends early.
         if entries.passed.get(&hash).is_some_and(|passed| passed.holds(now)) {
             return;
         }
@@ -69,13 +69,12 @@ impl Passing {
         }
     }
 
-    /// Whether requests for this key are passed on, and for how long.
     pub(crate) fn of(&self, key: &Key, now: Time) -> Option<Arc<Passed>> {
         let hash = self.hash(key);
         self.lock().passed.get(&hash).filter(|passed| passed.holds(now)).cloned()
     }
 
-    /// Ends the entry of a key: its requests wait for one another again.
+    /// Ends the entry of a key: its requests are collapsed again.
     pub(crate) fn forget(&self, key: &Key) {
         let hash = self.hash(key);
         if let Some(passed) = self.lock().passed.get(&hash) {
@@ -83,8 +82,8 @@ impl Passing {
         }
     }
 
-    /// Replaces the entry of a key after a response was stored under it, so that later requests are looked up in the store first. Returns
-    /// whether a response to a request with a greater number was passed on before.
+    /// Replaces the entry of a key after a response was stored, so that later requests are looked up in the
+    /// store first. Returns whether a response to a request with a greater number has been passed already.
     pub(crate) fn renew(&self, key: &Key, number: u64) -> bool {
         let hash = self.hash(key);
         let mut entries = self.lock();
@@ -107,7 +106,7 @@ impl Passing {
 }
 
 impl Entries {
-    /// Removes entries that have ended, oldest first, and one that has not where there are too many.
+    /// Removes ended entries, oldest first. At the limit it removes the oldest entry even if it is active.
     fn remove_ended(&mut self, now: Time) {
         while let Some(hash) = self.oldest.front() {
             let holds = self.passed.get(hash).is_some_and(|passed| passed.holds(now));
@@ -122,9 +121,9 @@ impl Entries {
     }
 }
 
-/// How long it is remembered: as long as Varnish does by default.
+/// The lifetime of an entry; the default of Varnish.
 const MEMORY: Duration = Duration::from_secs(120);
-/// Entries; of more, the oldest goes.
+/// The oldest entry is removed first.
 const MOST: usize = 65_536;
 
 #[cfg(test)]
@@ -141,7 +140,7 @@ mod tests {
         assert!(holds(now) && !holds(now.after(MEMORY)));
         let passed = passing.of(&key, now).unwrap();
         assert!(passed.holds(now) && !passed.holds(now.after(MEMORY)));
-        // Noted twice, it ends for all that hold it.
+        // The second note keeps the entry, so that its holders see it end.
         passing.note(&key, now);
         passing.forget(&key);
         assert!(!holds(now) && !passed.holds(now));
@@ -155,7 +154,6 @@ mod tests {
         };
         let (passing, now) = (Passing::default(), Time::from_millis(0));
         (0..=MOST).for_each(|number| passing.note(&key(number), now));
-        // Only the oldest has gone.
         let held = |number| passing.of(&key(number), now).is_some();
         assert_eq!([0, 1, MOST].map(held), [false, true, true]);
         passing.note(&key(0), now.after(MEMORY));
@@ -171,7 +169,7 @@ mod tests {
         passing.note(&key, now);
         let passed = passing.of(&key, now).unwrap();
         assert!(passed.record_response(5, now));
-        // The response to request 4 is stored after the one to request 5 was passed on.
+        // The response to request 4 is stored after the response to request 5 was passed.
         assert!(passing.renew(&key, 4));
         assert!(!passed.record_response(6, now));
         let renewed = passing.of(&key, now).unwrap();

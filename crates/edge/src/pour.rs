@@ -1,6 +1,8 @@
-//! From an origin into an object: the bytes of its body, and the rest of them from another request if the first one breaks off.
+//! Fills the body of an object from the origin. If the response is truncated, the rest is requested with a
+//! range request.
 //!
-//! What is longer than memory should hold goes to the disk while it comes; what neither has room for is passed on.
+//! A body that is too large for memory is streamed to the disk. A body that neither can store is only passed
+//! on to its readers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +22,6 @@ use crate::{
 };
 
 impl Core {
-    /// Moves a body into an object, whole or until it breaks off for good or turns out too large.
     pub(crate) async fn pour(
         self: Arc<Self>,
         mut object: Arc<Object>,
@@ -34,7 +35,7 @@ impl Core {
         let end = loop {
             match body.data().await {
                 Ok(Some(piece)) => fill.push(piece),
-                // What was joined has to come to what its parts said.
+                // A joined body must have the length that its parts announced.
                 Ok(None) if whole.is_some_and(|whole| whole != fill.bytes()) => break Err(Failure::Source),
                 Ok(None) => break Ok(()),
                 Err(failure) => {
@@ -56,7 +57,7 @@ impl Core {
         };
         fill.finish(end);
         if let Some(replaced) = replaced {
-            // A body that neither has room nor a reader is not the origin's failure.
+            // A body without storage and readers ends early here; the origin did not fail.
             self.settle_replaced(&object, replaced, end.is_ok() || is_unwanted, &sent);
         }
         let is_current = !sent.is_superseded(&object.stored.selection);
@@ -76,7 +77,7 @@ impl Core {
         }
     }
 
-    /// Removes the replaced object from the disk unless the new response broke off. Otherwise puts the replaced object back.
+    /// Removes the replaced object from the disk, or restores it if the new response is truncated.
     fn settle_replaced(&self, object: &Object, replaced: Replaced, is_complete: bool, sent: &Sent) {
         let Replaced { request, object: before } = replaced;
         if is_complete {
@@ -88,8 +89,8 @@ impl Core {
         }
     }
 
-    /// Sees to it that what has come of an object is kept, in memory or on disk. Returns false if neither has room for it: it is passed
-    /// on from then on, and not in the store any more.
+    /// Ensures that the received part of an object is stored in memory or on disk. Returns false if neither
+    /// has room: the body is then only passed on, and the object is removed from the store.
     fn find_room(
         &self,
         object: &Arc<Object>,
@@ -120,8 +121,8 @@ impl Core {
         has_room
     }
 
-    /// What its origin still has of an object whose body broke off, and the length of the whole. An object that is stored gets the
-    /// newer header.
+    /// Requests the rest of an object whose body is truncated. Returns the rest and the length of the whole
+    /// body. A stored object receives the newer header.
     async fn rest(
         &self,
         visit: &Visit,
@@ -144,36 +145,34 @@ impl Core {
         let sent = sent.resumed(again.time);
         if is_kept {
             let confirmed = self.confirm(visit, object, &parts.headers, (&sent, self.now()));
-            // All who read it would get what is for this request alone.
+            // Other readers must not receive a response that is only for this request.
             *object = confirmed.is_stored.then_some(confirmed.object)?;
         }
-        tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");
+        tracing::info!(key = %object.key, received = object.body.bytes(), "resumed a truncated response body");
         Some((body, whole))
     }
 }
 
-/// How a body is moved into its object.
 pub(crate) struct Pouring {
-    /// Bytes of the largest body that is stored.
+    /// In bytes.
     pub(crate) largest: u64,
-    /// How the rest of a body that breaks off is asked for; `None` if it is not.
+    /// The request for the rest of a truncated body; `None` if the rest is not requested.
     pub(crate) again: Option<Arc<Visit>>,
     pub(crate) replaced: Option<Replaced>,
     pub(crate) sent: Sent,
 }
 
-/// What is stored for the same request when a response arrives.
+/// The stored object for the same request at the time that the response arrives.
 pub(crate) struct Replaced {
-    /// The header of the request.
     pub(crate) request: HeaderMap,
-    /// In memory, as a whole.
+    /// The complete object in memory, if any.
     pub(crate) object: Option<Arc<Object>>,
 }
 
-/// Requests for the rest of one body: an origin that breaks off more often cannot serve it.
+/// Requests for the rest of one body: the origin fails after more truncated responses.
 const MOST_RESTS: usize = 3;
 
-/// Waits until a body has room for more. A disk that has held up visitors for too long is left.
+/// Waits until the body may grow. Leaves a disk that has delayed readers for too long.
 async fn room(fill: &Fill, patience: &mut Duration) -> Result<(), Unwanted> {
     while fill.keeping() == Keeping::Disk {
         let began = Instant::now();
@@ -191,13 +190,14 @@ async fn room(fill: &Fill, patience: &mut Duration) -> Result<(), Unwanted> {
         }
     }
     if fill.is_unread() {
-        // Who asked for it is about to read, or gone.
+        // The client is about to start reading, or has disconnected.
         return timeout(PATIENCE, fill.room()).await.unwrap_or(Err(Unwanted));
     }
     fill.room().await
 }
 
-/// How long the disk may hold up the visitors of one object, in all; and the first of them may take to begin.
+/// The total time that the disk may delay the readers of one object, and the time limit for the first reader
+/// to start.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::fill::AHEAD;
 
-    /// A body on its way to a disk that takes nothing of it, with more than waits in memory for one.
+    /// A body that waits for a hung disk, with more bytes than may be queued for it.
     fn on_its_way() -> Arc<Fill> {
         let fill = Arc::new(Fill::default());
         fill.go_to_disk();
@@ -223,7 +223,7 @@ mod tests {
         let (began, mut patience) = (Instant::now(), PATIENCE);
         assert_eq!(room(&fill, &mut patience).await, Ok(()));
         assert_eq!((began.elapsed(), patience, fill.keeping()), (PATIENCE, Duration::ZERO, Keeping::Memory));
-        // The next piece finds the visitor there, who has the same body as before.
+        // The reader continues with the same body.
         fill.push("more".into());
         assert_eq!(visitor.await.unwrap().unwrap().unwrap(), "more");
     }

@@ -1,4 +1,4 @@
-//! A stored response written out: what changes from one second to the next is written behind the rest.
+//! Prerendered responses. The fields that change over time are written when the response is sent.
 
 use std::{
     io::Write as _,
@@ -18,37 +18,35 @@ use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, Response, StatusCode
 
 use crate::compact::FIELD;
 
-/// A response but for what changes.
 #[derive(Debug)]
 pub(crate) struct Ready {
     head: Head,
-    /// Cache-Status until the seconds that are left.
+    /// The Cache-Status value up to the remaining seconds.
     told: Vec<u8>,
-    /// How long browsers are told that it is fresh, if the zone's rule says so.
+    /// The browser TTL of the rule, if any.
     browser_ttl: Option<Duration>,
-    /// Empty, if it stays on disk.
+    /// Empty, if the body stays on disk.
     body: Bytes,
 }
 
-/// All of a head that stays as it is.
 #[derive(Debug)]
 enum Head {
     Lines(Vec<u8>),
-    /// With the values that fields had whose values change, so that there is room for them.
+    /// Contains stale values of the changing fields, so that the map has room for them.
     Fields(StatusCode, HeaderMap),
 }
 
-/// How a response's head is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// HTTP/1.1's.
+    /// HTTP/1.1.
     Lines,
-    /// For HTTP/2 and HTTP/3, which have words of their own for them.
+    /// HTTP/2 or HTTP/3, which encode fields differently.
     Fields,
 }
 
 impl Ready {
-    /// From the response that a hit was answered with. `None` if it does not say what a hit on this body says.
+    /// Prerenders the response of a hit. `None` if its length or Cache-Status is not that of a hit with this
+    /// body.
     pub(crate) fn new(
         response: &Response<Body>,
         body: Bytes,
@@ -73,12 +71,11 @@ impl Ready {
         Some(Self { head, told: told.to_owned(), browser_ttl, body })
     }
 
-    /// The same for a body that is brought to it.
     pub(crate) fn without_body(self) -> Self {
         Self { body: Bytes::new(), ..self }
     }
 
-    /// Bytes that it takes in memory, but for its body.
+    /// The memory without the body, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let head = match &self.head {
             Head::Lines(lines) => lines.capacity(),
@@ -87,7 +84,6 @@ impl Ready {
         size_of::<Self>() + head + self.told.capacity()
     }
 
-    /// How it is written.
     pub(crate) fn shape(&self) -> Shape {
         match self.head {
             Head::Lines(_) => Shape::Lines,
@@ -95,7 +91,7 @@ impl Ready {
         }
     }
 
-    /// Whether it is what a rule with this says.
+    /// Whether the response is for a rule with this browser TTL.
     pub(crate) fn is_for(&self, browser_ttl: Option<Duration>) -> bool {
         self.browser_ttl == browser_ttl
     }
@@ -104,7 +100,7 @@ impl Ready {
         self.body.clone()
     }
 
-    /// Writes the status line and all fields, if they are lines.
+    /// Writes the status line and all fields. Only for [`Shape::Lines`].
     pub(crate) fn write(&self, terms: &Terms, now: Time, to: &mut Vec<u8>) {
         let Head::Lines(lines) = &self.head else { return };
         let age = terms.age(now).as_secs();
@@ -117,7 +113,7 @@ impl Ready {
         }
     }
 
-    /// The response with this body, if its fields are no lines.
+    /// The response with this body; `None` for [`Shape::Lines`].
     pub(crate) fn response(&self, terms: &Terms, now: Time, body: Bytes) -> Option<Response<Bytes>> {
         let Head::Fields(status, fields) = &self.head else { return None };
         let mut response = Response::new(body);
@@ -136,7 +132,7 @@ impl Ready {
     }
 }
 
-/// The lines of a response that stay as they are.
+/// The status line and the constant fields of a response.
 fn lines(response: &Response<Body>, browser_ttl: Option<Duration>) -> Vec<u8> {
     let mut lines = Vec::with_capacity(512);
     let status = response.status();
@@ -159,30 +155,29 @@ fn without_number(text: &[u8]) -> &[u8] {
     &text[..text.len() - digits]
 }
 
-/// How an object is had again that was found on disk, and was left there.
+/// How to read an object again that stays on disk only.
 #[derive(Debug)]
 pub(crate) struct OnlyOnDisk {
     pub(crate) body: Short,
-    /// Fields of requests by which it is told apart from newer variants on disk.
+    /// Request fields that distinguish this object from newer variants on disk.
     pub(crate) names: Vec<HeaderName>,
-    /// No purge up to this one means it.
+    /// No purge up to this epoch matches the object.
     pub(crate) epoch: u64,
 }
 
-/// What is answered at once with an object while that stands.
 #[derive(Debug, Default)]
 pub(crate) struct Serving {
-    /// The object's number, once that was asked for.
+    /// The object's number, computed on first use.
     pub(crate) number: OnceLock<u64>,
-    /// Which of what was made of it holds.
+    /// Entries with another version are invalid.
     version: AtomicU64,
-    /// The number of its last use in the store's count of uses.
+    /// The number of the last use, in the store's count of uses.
     last_use: AtomicU64,
-    /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].
+    /// Per shape: the identity coding, then each coding in the order of [`Coding::ALL`].
     ready: [[OnceLock<Box<Ready>>; 1 + Coding::ALL.len()]; 2],
-    /// As it came, for other data centres.
+    /// The identity coding, for peer data centres.
     for_others: OnceLock<Box<Ready>>,
-    /// How it is had again, if it does not stand in memory.
+    /// How to read the object again, if it is not in memory.
     pub(crate) only_on_disk: Option<Box<OnlyOnDisk>>,
 }
 
@@ -191,17 +186,15 @@ impl Serving {
         self.version.load(Acquire)
     }
 
-    /// Nothing that was made of it holds any longer.
+    /// Invalidates all entries for this object.
     pub(crate) fn retire(&self) {
         self.version.fetch_add(1, Release);
     }
 
-    /// Records a use by its number.
     pub(crate) fn used(&self, number: u64) {
         self.last_use.store(number, Relaxed);
     }
 
-    /// The number of its last use.
     pub(crate) fn last_use(&self) -> u64 {
         self.last_use.load(Relaxed)
     }
@@ -241,7 +234,7 @@ fn got_or(place: &OnceLock<Box<Ready>>, make: impl FnOnce() -> Option<Ready>) ->
     place.get().map(|ready| &**ready)
 }
 
-/// A copy of an object is another object with the same last use.
+/// A copy is another object with the same last use and no prerendered responses.
 impl Clone for Serving {
     fn clone(&self) -> Self {
         Self { last_use: self.last_use().into(), ..Self::default() }

@@ -1,7 +1,7 @@
-//! Requests that are passed on as they came, line by line: those that are the same as one whose response was not stored.
+//! Relays requests line by line: those whose fingerprint is in the pass table.
 //!
-//! Nothing is made of their header but the head that goes on, and nothing of the response's but the head that goes back. Whatever turns
-//! out to be more than that takes the whole path, from where it is.
+//! Only the forwarded heads of the request and the response are built, without header maps. A message that
+//! needs more processing continues on the normal path.
 
 mod head;
 mod lines;
@@ -30,18 +30,16 @@ use crate::{
     ways::{Reason, Way},
 };
 
-/// A request on its way.
 struct Relay<'h> {
     core: &'h Arc<Core>,
     way: Arc<Way>,
     original: Original,
     asked: Option<Asked<'h>>,
-    /// Takes what origins took, where there is a log to say it in.
+    /// Times of the upstream request, for the access log; `None` without a log.
     at_origin: Option<Arc<AtOrigin>>,
     sent: Sent,
 }
 
-/// A head that goes back.
 struct Back {
     status: StatusCode,
     framing: Framing,
@@ -49,7 +47,7 @@ struct Back {
 }
 
 impl Visitors {
-    /// Passes a request on, if one like it was and nothing else is to be done about it.
+    /// Relays a request, if its fingerprint is in the pass table and it needs no other processing.
     pub(crate) fn relayed<'h>(
         &'h self,
         request: &Glance<'_>,
@@ -100,7 +98,7 @@ impl Relay<'_> {
         }
     }
 
-    /// The head that goes back, if that can be made line by line.
+    /// The head of the relayed response, if it can be built line by line.
     fn back(&self, reply: &Reply<'_>) -> Option<Back> {
         let Self { core, way, sent, .. } = self;
         if reply.status != way.status() {
@@ -136,7 +134,7 @@ impl Relay<'_> {
         Relayed::Lines(Lines { head, framing, body, note })
     }
 
-    /// Passes a response back that has to be looked at closely, or may be stored.
+    /// Returns a response that needs the normal path, for example because it may be stored.
     fn judge(self, response: Response<Body>) -> Relayed<Sending> {
         let Self { core, way, sent, .. } = &self;
         let visit = match self.visit() {
@@ -159,7 +157,7 @@ impl Relay<'_> {
         self.respond(response)
     }
 
-    /// Has the request answered as any other: it was not made, or another origin may be asked.
+    /// Handles the request on the normal path: it was not sent, or may be sent to another origin.
     async fn start_over(self) -> Result<Relayed<Sending>, Failure> {
         let request = self.original.request().ok_or(Failure::Garbled)?;
         let response = Box::pin(self.core.serve(request)).await;

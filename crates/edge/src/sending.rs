@@ -1,4 +1,4 @@
-//! What is noted of a response that is on its way to its visitor: for the access log, and for its trace.
+//! Data for the access log and the trace, attached to a response until it is sent.
 
 use std::sync::Arc;
 
@@ -9,7 +9,6 @@ use crate::{
     traces::Traced,
 };
 
-/// What is to be told when a response was sent, or broke off.
 #[derive(Debug, Clone)]
 pub(crate) struct Sending {
     line: Option<Note>,
@@ -17,12 +16,11 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// `None` if nobody is to be told.
+    /// `None` if there is neither a log entry nor a trace.
     pub(crate) fn new(line: Option<Note>, traced: Option<Arc<Traced>>) -> Option<Self> {
         (line.is_some() || traced.is_some()).then_some(Self { line, traced })
     }
 
-    /// Tells them, on this core.
     pub(crate) fn tell(self, log: Option<&Log>, core: usize, delivery: Delivery) {
         if let Some((log, line)) = log.zip(self.line) {
             log.sent(core, &line, delivery);

@@ -1,4 +1,4 @@
-//! Bodies one after another, as one.
+//! Concatenates bodies.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +11,7 @@ use http::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// One body of several. It breaks off where one of them does; trailers are left out.
+/// The result fails where one of the bodies fails. Trailers are omitted.
 pub(crate) fn in_sequence(bodies: impl IntoIterator<Item = Body>) -> Body {
     Body::stream(Sequence(bodies.into_iter().collect()))
 }

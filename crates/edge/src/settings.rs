@@ -1,22 +1,22 @@
-//! What the network's file says of a zone's tiers, in the words of the field's interface: each is on or off, and a client that knows these paths
-//! can ask for them. The file is the same in all data centres, and stays the only place where they are changed.
+//! Tier settings of a zone as on/off values, under the API paths that CDN clients expect. They are read-only,
+//! because they come from the network's file, which is the same in all data centres.
 
 use serde::{Deserialize, Serialize};
 
 use crate::network::{Tiers, Zone};
 
-/// What can be asked for.
+/// A setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// Whether data centres ask one another.
+    /// Whether the zone uses tiers.
     Tiered,
-    /// Whether the one nearest to the origin is asked by all.
+    /// Whether the upper tier is the data centre nearest to the origin.
     Smart,
-    /// Whether one in the visitor's region is asked first.
+    /// Whether a data centre in the client's region is used first.
     Regional,
 }
 
-/// The answer.
+/// A response.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
     id: &'static str,
@@ -39,7 +39,7 @@ struct Wanted {
 }
 
 impl Setting {
-    /// The one at this path below a zone.
+    /// Returns the setting with this path below a zone.
     pub(crate) fn at(path: &[&str]) -> Option<Self> {
         Some(match path {
             ["argo", "tiered_caching"] => Self::Tiered,
@@ -49,7 +49,7 @@ impl Setting {
         })
     }
 
-    /// What a zone has.
+    /// Returns the value for a zone.
     pub(crate) fn of(self, zone: &Zone) -> Answer {
         let (id, is_on) = match self {
             Self::Tiered => ("tiered_caching", zone.tiers != Tiers::None),
@@ -60,7 +60,8 @@ impl Setting {
         Answer { id, value, editable: false, modified_on: None }
     }
 
-    /// Takes a change that is none; why not, if it is one. `Err(None)` if the text is not a change.
+    /// Accepts a change to the current value and rejects others with a message. `Err(None)` means that the
+    /// body is invalid.
     pub(crate) fn change(self, zone: &Zone, text: &[u8]) -> Result<Answer, Option<String>> {
         let Wanted { value } = serde_json::from_slice(text).map_err(|_| None)?;
         let answer = self.of(zone);
@@ -75,11 +76,11 @@ impl Setting {
             (Self::Regional, Value::Off) => "regional = false",
         };
         Err(Some(format!(
-            "the network's file decides this, for all data centres at once: write {line} in zone \"{}\" there, and send each edge SIGHUP",
+            "this setting comes from the network's file of all data centres: set {line} in zone \"{}\" there and send SIGHUP to each edge",
             zone.name
         )))
     }
 }
 
-/// What a change that is none is answered with.
+/// Error message for an invalid body.
 pub(crate) const EXPECTED: &str = "expected {\"value\": \"on\"} or {\"value\": \"off\"}";

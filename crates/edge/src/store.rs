@@ -1,6 +1,7 @@
-//! Objects in memory: found by key and variant, evicted when there are too many bytes, and purged.
+//! The memory store: lookup by key and variant, eviction, and purges.
 //!
-//! One copy of each object, behind one lock that is held for a look-up and never for a body.
+//! It has one copy of each object. One lock protects the index; it is not held while a body is read or
+//! written.
 
 use std::{
     collections::{BTreeSet, HashMap, hash_map::Entry},
@@ -23,45 +24,42 @@ use http::{HeaderMap, HeaderName};
 
 use crate::{compact::FIELD, fill::Fill, names::Names, note::Noted, parts::Parts, ready::Serving};
 
-/// A response that is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
     pub(crate) key: Key,
-    /// What purges know it by.
+    /// The attributes that purges match.
     pub(crate) subject: Subject,
-    /// Its head, and what it may be used for.
+    /// Header, freshness and variant.
     pub(crate) stored: Stored,
     pub(crate) body: Arc<Fill>,
-    /// What is here of a body of which some is missing; then `body` is empty, and nobody reads it.
+    /// The stored ranges of an incomplete body; `body` is then empty and has no readers.
     pub(crate) parts: Option<Arc<Parts>>,
-    /// The epoch at which its origin was asked.
+    /// The purge epoch at which the request for it was sent.
     pub(crate) began: u64,
-    /// The place of that request in the order of requests; 0 if the object was read from the disk.
+    /// The number of that request in the order of requests; 0 if the object was read from the disk.
     pub(crate) asked: u64,
     pub(crate) serving: Serving,
 }
 
-/// What is made of an object while it stands in the store.
+/// The validity of data derived from a stored object.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    /// The object's; with another one, the lease has ended.
+    /// The object's version; the lease has ended when the object has another one.
     pub(crate) version: u64,
-    /// Fields of requests by which the variants of its resource are told apart.
+    /// The request fields that distinguish the variants of the resource.
     pub(crate) names: Vec<HeaderName>,
 }
 
-/// What there is for a request.
 #[derive(Debug)]
 pub(crate) enum Found {
     Object(Arc<Object>),
-    /// One of which parts are here.
+    /// An object of which only some ranges are stored.
     InParts(Arc<Object>, Arc<Parts>),
-    /// Only variants for other requests.
+    /// Only variants that other requests select.
     OtherVariant,
     Nothing,
 }
 
-/// What is in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) bytes: u64,
@@ -69,33 +67,31 @@ pub(crate) struct Usage {
     pub(crate) evicted: u64,
 }
 
-/// All objects of a data centre.
 #[derive(Debug)]
 pub(crate) struct Store {
     inner: Mutex<Inner>,
-    /// How many bytes it may have.
+    /// In bytes.
     capacity: u64,
-    /// The newest purge's place, to be seen without a lock.
+    /// The epoch of the newest purge, readable without a lock.
     epoch: AtomicU64,
-    /// The disk below it, which is told what it is newer than.
+    /// The disk store below. An update of an object here invalidates its short-body handles.
     disk: Option<::disk::Store>,
 }
 
 #[derive(Debug)]
 struct Inner {
     resources: HashMap<Key, Vec<Arc<Object>>, Spread>,
-    /// Where the object of a number is.
+    /// The key of the object with this number.
     keys: HashMap<u64, Key, Spread>,
     names: Names,
     eviction: Eviction,
     evicted: u64,
     log: Log,
-    /// Counts uses, for the order of last use among the variants of a resource.
+    /// Counts uses, to order the variants of a resource by last use.
     uses: u64,
 }
 
 impl Store {
-    /// One for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let (resources, keys) = (HashMap::default(), HashMap::default());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
@@ -103,17 +99,16 @@ impl Store {
         Self { inner, capacity: bytes, epoch: AtomicU64::new(0), disk: None }
     }
 
-    /// The same, above a disk.
     pub(crate) fn above(self, disk: Option<::disk::Store>) -> Self {
         Self { disk, ..self }
     }
 
-    /// The object for a request with this header; the newest, if several would do.
+    /// The object for a request with this header; the newest, if several variants match.
     pub(crate) fn find(&self, key: &Key, request: &HeaderMap) -> Found {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return Found::Nothing };
         match variants.iter().find(|object| object.stored.selection.matches(request)).cloned() {
-            // The disk may have it at another place, or has given it up.
+            // The disk may have the body elsewhere, or have dropped it.
             Some(object) if object.body.is_broken() => {
                 inner.eviction.remove(object.number());
                 inner.forget(object.number());
@@ -130,12 +125,10 @@ impl Store {
         }
     }
 
-    /// Counts a use of an object that was found before.
     pub(crate) fn touch(&self, object: &Object) {
         self.lock().use_now(object);
     }
 
-    /// For what is made of an object that was found, if it still stands.
     pub(crate) fn lease(&self, object: &Arc<Object>) -> Option<Lease> {
         let inner = self.lock();
         let variants = inner.resources.get(&object.key)?;
@@ -144,8 +137,8 @@ impl Store {
         stands.then(|| Lease { version: object.serving.version(), names: names.collect() })
     }
 
-    /// For what is made of an object that only the disk has: fields of requests by which variants in memory are told apart; `None` if
-    /// one of them is for this request.
+    /// Like [`Store::lease`], for an object that is only on disk: the request fields that distinguish the
+    /// variants in memory. `None` if one of these matches the request.
     pub(crate) fn names_beside(&self, key: &Key, request: &HeaderMap) -> Option<Vec<HeaderName>> {
         let inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return Some(Vec::new()) };
@@ -154,8 +147,8 @@ impl Store {
         (!is_here).then(|| names.collect())
     }
 
-    /// Whether an object on disk is not to be added, as it would take another one's place and was not asked for again soon. Then the
-    /// epoch up to which no purge means it.
+    /// Whether an object on disk stays out of memory, because it would evict another one and is not requested
+    /// often enough. Returns the current epoch if so: no purge up to it matches the object.
     pub(crate) fn leave_out(&self, object: &Object) -> Option<u64> {
         let mut inner = self.lock();
         let is_purged = inner.log.since(object.began, &object.subject).is_some();
@@ -163,12 +156,13 @@ impl Store {
         stays_out.then(|| inner.log.epoch())
     }
 
-    /// Whether an object that was left out is to be added after all.
+    /// Whether to admit an object to memory that [`Store::leave_out`] rejected.
     pub(crate) fn wants(&self, number: u64, bytes: u64) -> bool {
         self.lock().eviction.is_worth(number, bytes)
     }
 
-    /// Whether no purge since this epoch means an object; if so, it is the newest one's from then on. No lock if there was none at all.
+    /// Whether no purge since `epoch` matches an object; advances `epoch` to the newest purge. Takes no lock
+    /// if no purge at all has occurred since.
     pub(crate) fn is_unpurged(&self, epoch: &mut u64, subject: &Subject) -> bool {
         if self.epoch.load(Acquire) == *epoch {
             return true;
@@ -179,13 +173,13 @@ impl Store {
         is_unpurged
     }
 
-    /// Whether an object was purged since its origin was asked, so that nobody may have it.
+    /// Whether an object was hard-purged since the request for it was sent, so that it must not be served.
     pub(crate) fn is_purged(&self, object: &Object) -> bool {
         self.lock().log.since(object.began, &object.subject) == Some(Depth::Hard)
     }
 
-    /// Adds an object, which goes before those that the same `request` would have found. One that was purged since its origin was
-    /// asked is stale from the beginning, or not added.
+    /// Adds an object, which replaces the variants that match the same `request`. An object that was purged
+    /// since the request for it was sent is marked stale (soft purge) or not added (hard purge).
     pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
         let mut inner = self.lock();
         let purged = inner.log.since(object.began, &object.subject);
@@ -228,7 +222,7 @@ impl Store {
         object
     }
 
-    /// Counts the bytes of an object whose body is whole; what there is too much of goes.
+    /// Accounts for the bytes of an object with a complete body, and evicts others if needed.
     pub(crate) fn settle(&self, object: &Object) {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -240,7 +234,7 @@ impl Store {
         }
     }
 
-    /// Counts the bytes of an object again, which have become more; whether it still stands.
+    /// Accounts for the additional bytes of an object. Returns whether the object is still in the store.
     pub(crate) fn recount(&self, object: &Object) -> bool {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -252,7 +246,7 @@ impl Store {
         inner.has(object)
     }
 
-    /// Gives an object of which parts were here a body that is whole, or comes from its beginning, if it stands.
+    /// Replaces the parts of a stored object by a body that is complete, or arrives from its beginning.
     pub(crate) fn complete(&self, object: &Object, body: Arc<Fill>) -> Option<Arc<Object>> {
         let mut inner = self.lock();
         let variants = inner.resources.get_mut(&object.key)?;
@@ -266,7 +260,7 @@ impl Store {
         Some(whole)
     }
 
-    /// Takes an object out, unless another one took its place.
+    /// Removes an object, unless another one has replaced it.
     pub(crate) fn remove(&self, object: &Object) {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -275,7 +269,7 @@ impl Store {
         }
     }
 
-    /// The whole object that would answer a request with this header; that is no use of it.
+    /// Does not count as a use.
     pub(crate) fn whole(&self, key: &Key, request: &HeaderMap) -> Option<Arc<Object>> {
         let inner = self.lock();
         let mut variants = inner.resources.get(key)?.iter();
@@ -283,7 +277,8 @@ impl Store {
         variants.find(|object| object.stored.selection.matches(request)).filter(is_whole).cloned()
     }
 
-    /// Puts the object `before` back that another one replaced which broke off, unless a third one is there.
+    /// Restores `before`, which an incomplete response replaced, unless another object matches the request
+    /// now.
     pub(crate) fn restore(&self, broken: &Object, before: &Object, request: &HeaderMap, now: Time) {
         self.remove(broken);
         let is_free = {
@@ -299,7 +294,7 @@ impl Store {
         }
     }
 
-    /// Takes out what would answer a request with this header, unless it answers a request after that of this number.
+    /// Removes the objects for a request with this header, except responses to requests after `number`.
     pub(crate) fn end_use(&self, key: &Key, request: &HeaderMap, number: u64) {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return };
@@ -313,7 +308,6 @@ impl Store {
         }
     }
 
-    /// Goes on with the purges of a run before.
     pub(crate) fn resume(&self, noted: Vec<Noted>) {
         let mut inner = self.lock();
         for Noted { epoch, zone, purge, depth, .. } in noted {
@@ -322,7 +316,7 @@ impl Store {
         self.epoch.store(inner.log.epoch(), Release);
     }
 
-    /// Purges in one zone; returns the last purge's epoch, and how many objects it found.
+    /// Returns the epoch of the last purge and the number of matching objects.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
         let mut inner = self.lock();
         let purged = inner.purge(zone, purges, depth, now);
@@ -330,8 +324,9 @@ impl Store {
         purged
     }
 
-    /// Purges what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked, not
-    /// before these purges, which are not of itself, unless others were; and the last purge's.
+    /// Hard-purges the URLs and groups that a response invalidates. `began` is the epoch of its request.
+    /// Returns the epoch that the response counts from, and the epoch of the last purge. The first is the
+    /// last purge's, so that the response does not purge itself, unless an earlier purge matches it.
     pub(crate) fn invalidate(
         &self,
         subject: &Subject,
@@ -346,28 +341,25 @@ impl Store {
         (if is_purged { began } else { epoch }, epoch)
     }
 
-    /// The newest purge's place.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Acquire)
     }
 
-    /// What is in it.
     pub(crate) fn usage(&self) -> Usage {
         let inner = self.lock();
         Usage { bytes: inner.eviction.bytes(), objects: inner.keys.len(), evicted: inner.evicted }
     }
 
-    /// How many bytes it may have.
     pub(crate) fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// How many of them one object may have, if there is a disk for larger ones.
+    /// The largest object in memory, if there is a disk for larger ones.
     pub(crate) fn share(&self) -> u64 {
         (self.capacity() / PARTS).min(LARGEST_SHARE)
     }
 
-    /// What was found on disk under this key is not what there is.
+    /// Invalidates the disk store's short-body handles with this key.
     fn outdate(&self, key: &Key) {
         if let Some(disk) = &self.disk {
             disk.outdate(key.as_str().as_bytes());
@@ -416,7 +408,6 @@ impl Inner {
         (self.log.epoch(), found)
     }
 
-    /// The numbers of all objects that purges may mean.
     fn candidates(&self, purges: &[Purge]) -> BTreeSet<u64> {
         let found: Option<Vec<_>> = purges.iter().map(|purge| self.names.find(purge)).collect();
         match found {
@@ -425,7 +416,6 @@ impl Inner {
         }
     }
 
-    /// Counts a use of an object.
     fn use_now(&mut self, object: &Object) {
         self.eviction.hit(object.number());
         self.uses += 1;
@@ -452,7 +442,8 @@ impl Inner {
 }
 
 impl Object {
-    /// The same for every response of a key and a variant, so that one which comes back is known.
+    /// The same number for every response of a key and a variant, so that eviction recognises an object that
+    /// returns.
     pub(crate) fn number(&self) -> u64 {
         *self.serving.number.get_or_init(|| {
             let mut hasher = DefaultHasher::new();
@@ -462,7 +453,7 @@ impl Object {
         })
     }
 
-    /// What it takes in memory: body in all codings, header, key, and about as much for the structures around them as was measured.
+    /// The memory of the object: body in all codings, header, key, and a measured overhead.
     pub(crate) fn bytes(&self) -> u64 {
         let headers = &self.stored.headers;
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -473,15 +464,17 @@ impl Object {
     }
 }
 
-/// A longer object would push out more of the others than it saves by being in memory.
+/// A larger object would evict more than it saves.
 const PARTS: u64 = 16;
-/// However large memory is: what comes without a length is held up to this before it goes to the disk.
+/// The limit for any capacity: a body of unknown length is buffered up to this size before it is streamed to
+/// the disk.
 const LARGEST_SHARE: u64 = 64 << 20;
-/// Variants of one resource; of more, those that were stored first go.
+/// Variants of one resource; the least recently used one is removed first.
 const MOST_VARIANTS: usize = 64;
-/// Between two times that whoever answers at once says that an object is in use, as that takes a lock.
+/// The interval between two updates of an object's last use from the fast path, because each takes the lock.
 pub(crate) const TELLING: Duration = Duration::from_secs(1);
-/// What an object takes besides, as the allocator rounds it: memory of a process that had 25 000 of 1 KB, less what is counted above.
+/// Overhead per object, including rounding by the allocator: measured from the memory of a process with 25
+/// 000 objects of 1 KB, minus the bytes counted above.
 const OBJECT: u64 = 2000;
 
 #[cfg(test)]

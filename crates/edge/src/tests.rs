@@ -1,4 +1,4 @@
-//! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
+//! Tests of a data centre with an origin. Requests are passed to the edge without sockets.
 
 mod access_log;
 mod admin_token;
@@ -53,17 +53,17 @@ use crate::{
     Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Before, on_disk::OnDisk,
 };
 
-/// Bytes of memory: of one object a sixteenth, where there is a disk.
+/// Bytes of memory. With a disk, an object may take a sixteenth of it.
 const MEMORY: u64 = 4 << 20;
 
-/// An edge in front of an origin that answers with `respond`.
+/// An edge in front of an origin that responds with `respond`.
 struct Stage {
     edge: Arc<Core>,
     asked: Arc<AtomicUsize>,
     stop: Stop,
 }
 
-/// What came back: status, Cache-Status without its ttl, body.
+/// A response: status, Cache-Status without its ttl, body.
 #[derive(Debug, PartialEq, Eq)]
 struct Came {
     status: u16,
@@ -79,7 +79,6 @@ impl Stage {
         Self::with_disk(None, zone, respond)
     }
 
-    /// One that keeps objects on disk as well.
     fn with_disk<F>(
         disk: Option<&Disk>,
         zone: &str,
@@ -91,7 +90,6 @@ impl Stage {
         Self::with_memory(MEMORY, disk, zone, respond)
     }
 
-    /// The same with so many bytes of memory.
     fn with_memory<F>(
         memory: u64,
         disk: Option<&Disk>,
@@ -121,14 +119,13 @@ impl Stage {
         Self { edge, asked, stop }
     }
 
-    /// The same data centre after a restart.
     async fn restart(&mut self, disk: &Disk) {
         self.edge.on_disk.as_ref().unwrap().close();
         let network = Network::clone(&self.edge.network());
         self.edge = core(edge(network.clone(), MEMORY, None));
         let opened = loop {
             match OnDisk::open(disk) {
-                // The directory is the old one's until what it still had to do is done.
+                // The directory stays locked until pending work of the old process is done.
                 Err(crate::Error::Disk(disk::Error::Locked { .. })) => {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
@@ -171,7 +168,7 @@ impl Drop for Stage {
 
 async fn came(response: Response<Body>) -> Came {
     let told = response.headers().get("cache-status").unwrap().to_str().unwrap();
-    // What is left of a lifetime depends on the clock.
+    // The remaining lifetime depends on the clock.
     let told: Vec<_> = told.split("; ").filter(|parameter| !parameter.starts_with("ttl=")).collect();
     let told = told.join("; ");
     let status = response.status().as_u16();
@@ -247,7 +244,7 @@ async fn a_thousand_who_want_the_same_are_one_request_and_read_it_as_it_comes() 
         });
     }
     begun.notified().await;
-    // All have the first piece before the origin makes the second.
+    // All have received the first piece before the origin sends the second.
     all_began.notified().await;
     go_on.notify_one();
     assert!(visitors.join_all().await.len() == 1000);
@@ -308,7 +305,7 @@ async fn after_a_purge_nobody_sees_what_was_asked_for_before_it() {
         async move { stage.get("/", &[]).await }
     });
     arrived.notified().await;
-    // The old answer is on its way; it belongs to those who asked before.
+    // The response from before the purge is still in flight. It is only for requests from before the purge.
     stage.edge.purge("z", vec![Purge::Tag("prices".into())], Depth::Hard);
     assert_eq!(stage.get("/", &[]).await.body, "1");
     go_on.notify_one();
@@ -427,11 +424,11 @@ async fn an_origin_that_is_silent_is_not_waited_for_where_something_stale_will_d
     });
     stage.get("/", &[]).await;
     let old = |word| Came { status: 200, told: format!("lhr; hit; detail={word}"), body: "old".into() };
-    // The first one waits for the moment that the zone allows, and whoever comes later not at all.
+    // The first request waits for stale_after. Later ones do not wait.
     assert_eq!(stage.get("/", &[]).await, old("origin-slow"));
     assert_eq!(stage.get("/", &[]).await, old("origin-failed"));
     assert_eq!(stage.get("/", &[]).await, old("origin-failed"));
-    // It is still being asked, once: the question may be on its way yet.
+    // Only one revalidation is in flight. It may not have arrived yet.
     while stage.asked() < 2 {
         tokio::task::yield_now().await;
     }
@@ -456,7 +453,7 @@ async fn a_body_that_breaks_off_is_not_stored() {
     let broken = stage.edge.serve(request(Method::GET, "/", &[])).await;
     let status = broken.status();
     let is_short = broken.into_body().collect(100).await.is_err();
-    // The response is an error if the origin was seen to break off before its head was sent.
+    // The response is an error if the origin closed the connection before the header was sent.
     assert!(is_short || status == StatusCode::BAD_GATEWAY);
     let whole = stage.get("/", &[]).await;
     assert_eq!((stage.asked(), whole.body), (2, Bytes::from("half")));
@@ -468,7 +465,7 @@ async fn what_is_too_large_is_passed_on_and_not_stored() {
     let stage = Stage::new("largest = \"100KB\"\n", move |_, number| {
         let large = large.clone();
         async move {
-            // Once with a length, once without.
+            // Once with Content-Length, once without.
             if number == 0 {
                 return with("max-age=60", large);
             }
@@ -554,7 +551,7 @@ async fn requests_for_what_is_not_stored_do_not_wait_for_one_another() {
     let stage = Stage::new("", move |_, number| {
         let together = Arc::clone(&together);
         async move {
-            // The second and the third answer only when both are there.
+            // The second and third responses wait for each other.
             if matches!(number, 1 | 2) {
                 together.wait().await;
             }
@@ -564,7 +561,7 @@ async fn requests_for_what_is_not_stored_do_not_wait_for_one_another() {
     assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; detail=no-store");
     let (second, third) = tokio::join!(stage.get("/", &[]), stage.get("/", &[]));
     assert_ne!(second.body, third.body);
-    // What may be stored now is.
+    // A response that may be stored is stored again.
     assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
     assert_eq!(stage.asked(), 4);

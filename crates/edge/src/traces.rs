@@ -1,7 +1,6 @@
-//! Which requests have a trace: a share of them, and those whose visitors say so, if they are believed.
-//!
-//! Each core counts down to its next one, so that a request without a trace costs a look at a number. One that is due is not answered at
-//! once: all that is said of it is found on the whole path.
+//! Trace sampling: a share of requests, and requests with a sampled trace context if clients are trusted.
+//! Each core counts down to its next sample, so a request without a trace costs one load. A sampled request
+//! does not use the fast path, because the slow path records the attributes.
 
 mod queue;
 mod sender;
@@ -26,7 +25,6 @@ pub(crate) use self::{
 };
 use crate::{network::Collector, operator::TraceStatus};
 
-/// The traces of a data centre.
 #[derive(Debug)]
 pub(crate) struct Traces {
     clock: Clock,
@@ -37,13 +35,14 @@ pub(crate) struct Traces {
     collector: RwLock<Option<Collector>>,
 }
 
-/// How many requests of a core have no trace before the next one that has. No other core writes it, unless the share changes.
+/// Number of requests on a core before the next sample. Only this core writes it, except when the share
+/// changes.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Turn(AtomicU64);
 
 impl Traces {
-    /// For so many cores; none until it is told where they go.
+    /// Creates it for this number of cores. No request is sampled until a collector is set.
     pub(crate) fn new(cores: usize) -> Self {
         Self {
             clock: Clock::start(),
@@ -55,7 +54,7 @@ impl Traces {
         }
     }
 
-    /// From now on they go there, and are of these requests.
+    /// Sets the collector and the sampling.
     pub(crate) fn set(&self, collector: Option<&Collector>) {
         let obeys_clients = collector.is_some_and(|collector| collector.obeys_clients);
         *self.collector.write().unwrap_or_else(PoisonError::into_inner) = collector.cloned();
@@ -68,14 +67,14 @@ impl Traces {
         self.is_on.load(Acquire)
     }
 
-    /// Whether this request is to have a trace, as far as can be seen at a glance.
+    /// Whether the request must leave the fast path because it may be sampled.
     pub(crate) fn is_due(&self, core: usize, request: &Glance<'_>) -> bool {
         let is_told =
             || request.fields().any(|(name, _)| name.eq_ignore_ascii_case(traced::TRACEPARENT.as_str()));
         self.turns[core].0.load(Relaxed) == 0 || (self.obeys_clients.load(Relaxed) && is_told())
     }
 
-    /// Counts a request that was answered, or passed on, after a glance.
+    /// Counts a request without a trace.
     pub(crate) fn pass(&self, core: usize) {
         let turn = &self.turns[core].0;
         let left = turn.load(Relaxed);
@@ -84,7 +83,7 @@ impl Traces {
         }
     }
 
-    /// Begins the trace of a request that takes the whole path, if it is to have one.
+    /// Starts the trace of a request on the slow path if it is sampled.
     pub(crate) fn begin(&self, core: usize, request: &mut Request<Body>) -> Option<Underway> {
         if !self.is_on() {
             return None;
@@ -106,7 +105,7 @@ impl Traces {
         Some(Underway::new(traced))
     }
 
-    /// Whether it is the turn of this request.
+    /// Counts a request and returns whether it is sampled.
     fn take(&self, core: usize) -> bool {
         let is_due = self.turns[core].0.load(Relaxed) == 0;
         if is_due {
@@ -117,14 +116,13 @@ impl Traces {
         is_due
     }
 
-    /// How many requests are left out until the next one.
+    /// Draws the number of requests before the next sample.
     fn draw(&self) -> u64 {
         let collector = self.collector.read().unwrap_or_else(PoisonError::into_inner);
         let share = collector.as_ref().map_or(0.0, |collector| collector.share.get());
         random().map_or(NEVER, |bytes| left_out(u64::from_ne_bytes(bytes), share))
     }
 
-    /// How they fare, if there are any.
     pub(crate) fn report(&self) -> Option<TraceStatus> {
         self.is_on().then(|| self.queue.report())
     }
@@ -134,22 +132,23 @@ impl Traces {
     }
 }
 
-/// The trace that a request says it belongs to.
+/// Returns the trace context of a request.
 fn context(headers: &HeaderMap) -> Option<Context> {
     let mut fields = headers.get_all(traced::TRACEPARENT).iter();
     let field = fields.next().filter(|_| fields.next().is_none())?;
     Context::parse(field.as_bytes())
 }
 
-/// How many are left out before one that counts, if each counts with the chance `share`: from a number of which all bits are random.
+/// Maps 64 random bits to the number of requests before the next sample, if each is sampled with probability
+/// `share`.
 fn left_out(random: u64, share: f64) -> u64 {
     if share <= 0.0 {
         return NEVER;
     }
-    // 53 bits are as many as the fraction of a number has: above 0, and 1 at most.
+    // 53 bits fill the mantissa. The result is in (0, 1].
     #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
     let chance = ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-    // The inverse of the geometric distribution; of a share of 1, the divisor is infinite.
+    // Inverse of the geometric distribution. For a share of 1 the divisor is infinite.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -159,7 +158,7 @@ fn left_out(random: u64, share: f64) -> u64 {
     requests
 }
 
-/// Bytes that nobody can foretell; `None` if the system has none.
+/// Cryptographically secure random bytes. `None` if they are unavailable.
 fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).ok().map(|()| bytes)
@@ -180,9 +179,9 @@ mod tests {
         for random in [0, 1, u64::MAX / 2, u64::MAX] {
             assert_eq!((left_out(random, 1.0), left_out(random, 0.0)), (0, NEVER));
         }
-        // The median of a geometric distribution: half of all waits are shorter than ln(1/2) / ln(1 - share) = 68.97.
+        // The median of a geometric distribution: half of the gaps are below ln(1/2) / ln(1 - share) = 68.97.
         assert_eq!((left_out(u64::MAX / 2, 0.01), left_out(u64::MAX, 0.01)), (68, 0));
-        // Evenly spread chances have the mean (1 - share) / share = 9.
+        // Evenly spread probabilities have the mean (1 - share) / share = 9.
         let many = 100_000_u64;
         let sum: u64 =
             (0..many).map(|number| left_out(u64::MAX / many * number + u64::MAX / many / 2, 0.1)).sum();

@@ -1,5 +1,5 @@
-//! Another protocol on a visitor's connection, such as WebSocket (RFC 9110 section 7.8): asked of the origin, and if that agrees, passed
-//! through in both directions.
+//! Protocol upgrades on a client connection, for example WebSocket (RFC 9110 section 7.8). The request is
+//! forwarded to the origin; if it accepts, bytes are tunnelled in both directions.
 
 use std::io;
 
@@ -13,7 +13,6 @@ use tokio::io::copy_bidirectional;
 use crate::{answer::tell, core::Core, counts::Word, origins::onward, tunnel::UPGRADE, visit::Visit};
 
 impl Core {
-    /// Asks the origin for another protocol.
     pub(crate) async fn switch(&self, visit: &Visit, body: Body, protocol: &HeaderValue) -> Response<Body> {
         let mut headers = onward(visit, &self.centre);
         headers.insert(header::UPGRADE, protocol.clone());
@@ -43,9 +42,11 @@ impl Core {
         tell(response.headers_mut(), &status);
         response.extensions_mut().insert(Downstream::then(async move |mut visitor| {
             let Some(mut origin) = origin.take() else { return };
-            // However it ends, both connections do; and where one broke off, neither end is to take what came for all there is.
+            // Both connections close when the tunnel ends. After an error both are reset, so that neither end
+            // mistakes a truncated stream for a complete one.
             match copy_bidirectional(&mut visitor, &mut origin).await {
-                // Many close a connection under TLS without saying so: what is said within tells its own end.
+                // Many peers close a TLS connection without close_notify; the tunnelled protocol has a
+                // separate end marker.
                 Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
                     visitor.reset();
                     origin.reset();

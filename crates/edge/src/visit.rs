@@ -1,4 +1,4 @@
-//! Who is let in: a request that names a URL of this network, with its zone, its rule and its key.
+//! Request admission: finds the zone, the rule and the cache key of a request, or refuses it.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -21,48 +21,46 @@ use crate::{
     trailers,
 };
 
-/// A request that was let in, without its body.
+/// An admitted request, without its body.
 #[derive(Debug)]
 pub(crate) struct Visit {
     network: Arc<Network>,
     zone: usize,
-    /// The place of its rule among the zone's.
+    /// Index into the rules of the zone.
     rule: Option<usize>,
     pub(crate) method: Method,
-    /// With scheme and authority, and its path in normal form: rules, keys, other data centres and origins see this form.
+    /// Absolute, with the path in normal form. Rules, cache keys, peer data centres and origins all use this
+    /// form.
     pub(crate) url: Uri,
-    /// End-to-end fields alone: what the origin gets is what rules, keys and conditions see.
+    /// Only end-to-end fields, so that rules, keys and conditions use the same fields that the origin
+    /// receives.
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
-    /// The protocol in its Upgrade field, such as WebSocket.
+    /// The protocol of the Upgrade field, for example WebSocket.
     pub(crate) protocol: Option<HeaderValue>,
-    /// Whether its client accepts trailers.
     pub(crate) accepts_trailers: bool,
-    /// Takes interim responses, where its version of HTTP has them.
+    /// The channel for interim (1xx) responses; `None` for HTTP versions without them.
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
     pub(crate) wishes: Wishes,
-    /// How it came, if another data centre sent it.
+    /// Hop data, if a peer data centre forwarded the request.
     pub(crate) came: Option<Arc<Came>>,
-    /// Takes what origins took, where there is a log to say it in.
+    /// Times and tier of the upstream request, for the access log; `None` without a log.
     pub(crate) at_origin: Option<Arc<AtOrigin>>,
-    /// Its trace, if it has one.
     pub(crate) traced: Option<Arc<Traced>>,
 }
 
-/// Why there is no response from anywhere else.
+/// A response that this data centre generates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// A word for Cache-Status.
+    /// The `detail` parameter of Cache-Status.
     pub(crate) word: &'static str,
-    /// For the person who sees it.
     pub(crate) sentence: &'static str,
 }
 
 impl Visit {
-    /// Lets a visitor's request in, at the data centre of this name.
     pub(crate) fn admit(
         network: &Arc<Network>,
         centre: &str,
@@ -72,7 +70,6 @@ impl Visit {
         Self::admit_from(network, centre, request, peer, None)
     }
 
-    /// Lets in what another data centre passes on for a visitor.
     pub(crate) fn admit_from_other(
         network: &Arc<Network>,
         centre: &str,
@@ -82,7 +79,8 @@ impl Visit {
         let visitor = Peer { address: came.visitor, scheme: came.scheme };
         let came = Arc::new(came);
         let (visit, body) = Self::admit_from(network, centre, request, visitor, Some(Arc::clone(&came)))?;
-        // Who has other rules for the key would get, and store, another object than it asked for.
+        // If the two data centres had different rules for this key, the peer would store another object than
+        // it requested.
         let is_same = visit.zone().name == came.zone && visit.key_hash() == came.key;
         if is_same { Ok((visit, body)) } else { Err(OTHER_RULES) }
     }
@@ -138,42 +136,37 @@ impl Visit {
         &self.network
     }
 
-    /// Its network, and which of its zones.
     pub(crate) fn place(&self) -> (&Arc<Network>, usize) {
         (&self.network, self.zone)
     }
 
-    /// As what this data centre is asked.
+    /// `Role::Lower` for a client's request.
     pub(crate) fn role(&self) -> Role {
         self.came.as_ref().map_or(Role::Lower, |came| came.role)
     }
 
-    /// The names of the data centres through which it came.
     pub(crate) fn through(&self) -> &[String] {
         self.came.as_ref().map_or(&[], |came| &came.through)
     }
 
-    /// Its key as data centres know it.
     pub(crate) fn key_hash(&self) -> KeyHash {
         KeyHash::of(self.key.as_str().as_bytes())
     }
 
-    /// How `If-Modified-Since` is compared.
     pub(crate) fn date_match(&self) -> DateMatch {
         if self.came.is_some() { DateMatch::Exact } else { DateMatch::NotNewer }
     }
 
-    /// Codings that text is given on its way to it: none on its way to another data centre, which has its own visitors.
+    /// A response to a peer data centre is not compressed: the peer compresses it for its own clients.
     pub(crate) fn compress(&self) -> &[Coding] {
         if self.came.is_some() { &[] } else { &self.zone().compress }
     }
 
-    /// Its rule, before there is a response.
+    /// The rule that applies before the response is known.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         self.rule.map(|place| self.zone().rule_at(place))
     }
 
-    /// The rule for a response with this status.
     pub(crate) fn rule_for(&self, status: StatusCode) -> Option<&Rule> {
         let zone = self.zone();
         if zone.looks_at_statuses() { zone.rule_for_response(self.asked(), status) } else { self.rule() }
@@ -184,7 +177,8 @@ impl Visit {
     }
 }
 
-/// The URL that a request is about. Two names for its host must be one (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
+/// The absolute URL of a request. If the request target and the Host field both name a host, they must match
+/// (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
 fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
     if parts.method == Method::CONNECT {
         return Err(NO_TUNNELS);
@@ -222,8 +216,8 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
     Ok(normal.unwrap_or(url))
 }
 
-/// An authority as its key has it: host in lower case, without a final dot and without the scheme's own port. The origin gets this
-/// form too, as it may answer another spelling in another way.
+/// The authority in normal form: host in lower case, without a trailing dot and without the default port of
+/// the scheme. The origin receives this form too, because it may respond differently to another spelling.
 fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, Refusal> {
     let usual = if scheme == Scheme::Https { 443 } else { 80 };
     let host = authority.host();
@@ -239,7 +233,7 @@ fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, R
     if normal == authority.as_str() { Ok(authority) } else { normal.parse().map_err(|_| BAD_HOST) }
 }
 
-/// This data centre's member of CDN-Loop in its parts (RFC 8586).
+/// The pieces of this data centre's member of CDN-Loop (RFC 8586).
 pub(crate) fn loop_member<'p>(network: &'p str, centre: &'p str) -> [&'p str; 4] {
     ["longhaul;network=", network, ";data-centre=", centre]
 }
@@ -249,7 +243,7 @@ fn comes_from_here(headers: &HeaderMap, network: &str, centre: &str) -> bool {
     lines.any(|line| is_member(line, network, centre))
 }
 
-/// Whether a data centre of a network is among the members of CDN-Loop in a line.
+/// Whether a CDN-Loop line contains the member of the data centre `centre`.
 pub(crate) fn is_member(line: &str, network: &str, centre: &str) -> bool {
     let parts = loop_member(network, centre);
     let length = parts.iter().map(|part| part.len()).sum::<usize>();
@@ -268,7 +262,6 @@ impl Refusal {
         Self { status, word, sentence }
     }
 
-    /// As a response: a line of text that nobody stores.
     pub(crate) fn response(self) -> Response<Body> {
         let mut response = Response::new(Body::whole(format!("{}\n", self.sentence)));
         *response.status_mut() = self.status;
@@ -284,18 +277,15 @@ pub(crate) const CDN_LOOP: HeaderName = HeaderName::from_static("cdn-loop");
 const NO_PEER: Refusal =
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no-peer", "The request has no client.");
 const NO_TUNNELS: Refusal =
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no-tunnels", "This server makes no tunnels (CONNECT).");
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no-tunnels", "CONNECT is not supported.");
 pub(crate) const BAD_HOST: Refusal =
     Refusal::new(StatusCode::BAD_REQUEST, "bad-host", "The request does not name one host.");
 const BAD_TARGET: Refusal =
     Refusal::new(StatusCode::BAD_REQUEST, "bad-target", "The request's target is not a path.");
 const UNKNOWN_HOST: Refusal =
     Refusal::new(StatusCode::MISDIRECTED_REQUEST, "unknown-host", "This network does not serve that host.");
-const LOOP: Refusal = Refusal::new(
-    StatusCode::LOOP_DETECTED,
-    "loop",
-    "The request was here before: its origin leads back to this network.",
-);
+const LOOP: Refusal =
+    Refusal::new(StatusCode::LOOP_DETECTED, "loop", "Request loop: the origin leads back to this network.");
 const OTHER_RULES: Refusal = Refusal::new(
     StatusCode::MISDIRECTED_REQUEST,
     "other-rules",
@@ -304,29 +294,29 @@ const OTHER_RULES: Refusal = Refusal::new(
 pub(crate) const NOT_CACHED: Refusal = Refusal::new(
     StatusCode::GATEWAY_TIMEOUT,
     "not-cached",
-    "The request asks for a stored response, and there is none.",
+    "The request requires a stored response, but no usable one exists.",
 );
 pub(crate) const UNREACHABLE: Refusal = Refusal::new(
     StatusCode::BAD_GATEWAY,
     "origin-unreachable",
-    "The origin could not be reached, or broke off.",
+    "The origin could not be reached, or closed the connection early.",
 );
 pub(crate) const BROKE_OFF: Refusal = Refusal::new(
     StatusCode::BAD_GATEWAY,
     "origin-broke-off",
-    "The origin's response broke off before any of it was sent.",
+    "The origin's response ended early, before any of it was sent.",
 );
-pub(crate) const NOT_TRUSTED: Refusal = Refusal::new(
-    StatusCode::BAD_GATEWAY,
-    "origin-not-trusted",
-    "The origin could not prove who it is: its TLS handshake failed.",
+pub(crate) const NOT_TRUSTED: Refusal =
+    Refusal::new(StatusCode::BAD_GATEWAY, "origin-not-trusted", "The TLS handshake with the origin failed.");
+pub(crate) const BUSY: Refusal = Refusal::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "busy",
+    "Too many requests are already waiting for the origin.",
 );
-pub(crate) const BUSY: Refusal =
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "Too many requests wait for the origin already.");
 pub(crate) const INCOMPLETE: Refusal = Refusal::new(
     StatusCode::REQUEST_TIMEOUT,
     "incomplete",
-    "The request's body did not come in time, or broke off.",
+    "The request's body did not arrive in time or is truncated.",
 );
 pub(crate) const TOO_SLOW: Refusal =
-    Refusal::new(StatusCode::GATEWAY_TIMEOUT, "origin-too-slow", "The origin did not answer in time.");
+    Refusal::new(StatusCode::GATEWAY_TIMEOUT, "origin-too-slow", "The origin did not respond in time.");

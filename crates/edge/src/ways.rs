@@ -1,4 +1,4 @@
-//! What one core passes on without a look at the store: requests as they came, and why their responses are not stored.
+//! The pass table of a core: requests that are forwarded without a lookup in the store, by fingerprint.
 
 use std::sync::{
     Arc,
@@ -16,30 +16,26 @@ use crate::{
     visit::Visit,
 };
 
-/// Requests that a core passes on.
 #[derive(Debug, Default)]
 pub(crate) struct Ways(Alike<Arc<Way>>);
 
-/// How a request was passed on, and one that is the same is.
 #[derive(Debug)]
 pub(crate) struct Way {
     network: Arc<Network>,
     zone: usize,
     reason: Reason,
-    /// Of the response that it got: with it no rule has anything to say.
+    /// The status of the recorded response; no rule sets a TTL for it.
     status: StatusCode,
-    /// What the cache did, for Cache-Status.
+    /// The value of Cache-Status.
     told: Box<str>,
-    /// Its response turned out to need more than its lines.
+    /// Set when a response could not be relayed line by line.
     is_in_vain: AtomicBool,
 }
 
-/// Why a response is passed back without being stored.
 #[derive(Debug, Clone)]
 pub(crate) enum Reason {
-    /// A rule says so.
     Bypass,
-    /// It was not to be stored when it came last, for as long as that is remembered.
+    /// A hit-for-miss entry, while it is active.
     Passed(Arc<Passed>),
 }
 
@@ -60,10 +56,10 @@ impl Reason {
 }
 
 impl Way {
-    /// `None` if a request like this one could be another matter.
+    /// `None` if a request with this fingerprint may need other handling.
     fn of(visit: &Visit, reason: Reason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = visit.rule_for(status);
-        // Another path may have a better response.
+        // A detour through another data centre may get a better response.
         if visit.zone().detour_statuses.contains(&status) {
             return None;
         }
@@ -89,7 +85,7 @@ impl Way {
         self.status
     }
 
-    /// Nobody goes it any more: a response needed more than its lines.
+    /// Stops use of this entry, because a response could not be relayed line by line.
     pub(crate) fn give_up(&self) {
         self.is_in_vain.store(true, Relaxed);
     }
@@ -112,15 +108,14 @@ impl Way {
 }
 
 impl Ways {
-    /// The way of a request that is the same as one before.
     pub(crate) fn find(&mut self, now: Time, request: &Glance<'_>) -> Option<Arc<Way>> {
         let hash = self.0.hash(request);
         let way = self.0.find(hash, request, |way| way.reason.stands(now))?;
         (!way.is_in_vain.load(Relaxed)).then(|| Arc::clone(way))
     }
 
-    /// Adds the way of a request that the data centre `centre` passed on, and that got a response with this status; unless one like it could be
-    /// another matter.
+    /// Adds an entry for a request that the data centre `centre` passed, and that received a response with
+    /// this status. Does nothing if requests with this fingerprint may need other handling.
     pub(crate) fn add(
         &mut self,
         visit: &Visit,
@@ -130,13 +125,12 @@ impl Ways {
     ) {
         let Some(way) = Way::of(visit, reason, centre, status) else { return };
         let Some(likeness) = Likeness::of(visit, std::iter::empty()) else { return };
-        // What was in vain with the same status is so again.
+        // An entry that could not be relayed with the same status is not tried again.
         if !self.0.has(&likeness, |other| other.reason.stands(now) && other.status == status) {
             self.0.add(likeness, Arc::new(way), |other| other.reason.stands(now));
         }
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! One who reads a body: from memory, from the disk where memory does not have it, and what is still to come when it comes.
+//! A reader of a body: from memory, from the disk, and from the source as pieces arrive.
 
 use std::{
     pin::Pin,
@@ -15,36 +15,32 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{Fill, State, within};
 
-/// One who reads.
 #[derive(Debug)]
 pub(crate) struct Reader {
     fill: Arc<Fill>,
     number: u64,
-    /// Where in the body it reads next.
     at: u64,
-    /// Where it ends, if not with the body.
+    /// The end of the read, unless it is the end of the body.
     end: Option<u64>,
-    /// A piece that is being read from the disk.
     reading: Option<JoinHandle<Option<Result<Piece, ::disk::Error>>>>,
 }
 
-/// Where a reader's next piece is.
+/// The source of a reader's next piece.
 enum Next {
     Here(Bytes),
     OnDisk(Written),
-    /// Its waker is told.
+    /// Not received yet; the waker is registered.
     Awaited,
     Nowhere(Option<Failure>),
 }
 
 impl Reader {
-    /// Reads `length` bytes from this place on, or all that there are, as the reader of this number.
+    /// Reads `length` bytes from this offset, or all of them, as reader `number`.
     pub(super) fn new(fill: Arc<Fill>, number: u64, at: u64, length: Option<u64>) -> Self {
         let end = length.map(|length| at.saturating_add(length));
         Self { fill, number, at, end, reading: None }
     }
 
-    /// Looks for what comes next.
     fn next(&self, state: &mut State, cx: &Context<'_>) -> Next {
         if self.is_at_end() {
             return Next::Nowhere(None);
@@ -55,7 +51,7 @@ impl Reader {
         let (bytes, end) = (state.bytes, state.end);
         let Some(place) = state.readers.get_mut(&self.number) else { return Next::Nowhere(None) };
         let written = place.written.as_ref().filter(|written| self.at < written.bytes());
-        // What is about to be read into memory is not read beside that.
+        // Bytes that are about to be loaded into memory are not also read from the disk here.
         let is_far = self.at >= bytes + BLOCK as u64;
         match (written, end) {
             (Some(written), _) if self.at < bytes || is_far => Next::OnDisk(written.clone()),
@@ -65,12 +61,12 @@ impl Reader {
                 place.waker = Some(cx.waker().clone());
                 Next::Awaited
             }
-            // It was passed on before this reader came, or the disk gave it up.
+            // The body was passed on before this reader joined, or the disk has evicted it.
             _ => Next::Nowhere(Some(Failure::Source)),
         }
     }
 
-    /// Goes on behind this piece, of which it takes what it needs.
+    /// Advances past a piece; truncates it at the end of the range.
     fn take(&mut self, mut piece: Bytes) -> Bytes {
         if let Some(end) = self.end {
             piece.truncate(within(end - self.at));
@@ -84,7 +80,7 @@ impl Reader {
         piece
     }
 
-    /// What was read from the disk. What cannot be read is not found there any more.
+    /// The result of a read from the disk. A body that cannot be read is removed from the index of the disk.
     fn taken(&mut self, read: Option<Result<Piece, ::disk::Error>>) -> Result<Frame<Bytes>, Failure> {
         match read {
             Some(Ok(piece)) => Ok(Frame::data(self.take(Bytes::from_owner(piece)))),
@@ -149,7 +145,7 @@ impl Drop for Reader {
         let mut state = self.fill.lock();
         state.readers.remove(&self.number);
         if state.readers.is_empty() {
-            // An empty map keeps a node, which all objects would have for good.
+            // An empty map keeps a node allocated, in every object.
             state.readers = std::collections::BTreeMap::new();
         }
         state.drop_pieces();

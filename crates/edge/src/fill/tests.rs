@@ -1,4 +1,4 @@
-//! Readers of one body: what they see of it, and who waits for whom.
+//! Tests of concurrent readers of one body.
 
 use http::{Body, Stage};
 
@@ -68,7 +68,7 @@ async fn what_is_passed_on_is_dropped_once_all_have_seen_it() {
     assert_eq!(fill.room().await, Err(Unwanted));
 }
 
-/// A body that goes to a disk, of which a store has this much.
+/// A body that is written to the disk, with its first `bytes` bytes written.
 fn on_its_way(store: &disk::Store, bytes: u64) -> (Arc<Fill>, disk::Writer) {
     let fill = Arc::new(Fill::default());
     fill.go_to_disk();
@@ -96,7 +96,7 @@ async fn what_goes_to_disk_waits_for_the_disk_and_for_no_reader() {
         async move { fill.room().await }
     });
     tokio::task::yield_now().await;
-    // The disk keeps its last block until more comes.
+    // The disk buffers its last block until more bytes arrive.
     assert!(!source.is_finished());
     writer.write(&fill.piece_at(AHEAD).unwrap()).unwrap();
     fill.was_written();
@@ -119,7 +119,7 @@ async fn what_the_disk_leaves_is_read_from_there_as_far_as_it_is_written() {
     let slow = fill.read();
     drop(writer);
     fill.leave_disk();
-    // Its first piece was not dropped: it is not all on disk.
+    // The first piece was not dropped, because the body is not completely on disk.
     assert_eq!(fill.keeping(), Keeping::Memory);
     let (fill, mut writer) = on_its_way(&store, AHEAD);
     let behind = fill.read();

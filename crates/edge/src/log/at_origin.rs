@@ -1,4 +1,4 @@
-//! What asking origins took of a request's time: the phases of a recording, as this data centre sees them from its side.
+//! Duration of origin requests: the phases of a recording, as measured by this data centre.
 
 use std::{
     io::Write as _,
@@ -7,15 +7,15 @@ use std::{
 
 use http::client::Trace;
 
-/// What one visitor's requests to origins have taken so far.
+/// Durations of origin requests for one client request.
 #[derive(Debug, Default)]
 pub(crate) struct AtOrigin {
     times: Mutex<Option<Times>>,
-    /// Who had the answer, if another data centre gave it: one with it in its store, or "origin".
+    /// Source of the response if another data centre sent it: the one with the stored object, or "origin".
     tier: Mutex<Option<String>>,
 }
 
-/// Nanoseconds; what did not happen is absent. Several requests, of which all but the last failed, add up.
+/// Nanoseconds. Phases that did not occur are absent. Retries after failures are summed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Times {
     dns: Option<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Times {
 }
 
 impl AtOrigin {
-    /// Adds a request that has its response's header, or failed now.
+    /// Adds a request whose response header arrived, or that failed now.
     pub(crate) fn add(&self, trace: &Trace, now: u64) {
         let end = trace.final_headers.unwrap_or(now);
         let sent = trace.last_write();
@@ -44,17 +44,16 @@ impl AtOrigin {
         *times = Some(times.unwrap_or_default().and(took));
     }
 
-    /// Another data centre gave the answer, which it has from here.
+    /// Records that another data centre sent the response, and its source.
     pub(crate) fn came_from(&self, tier: &str) {
         *self.tier.lock().unwrap_or_else(PoisonError::into_inner) = Some(tier.to_owned());
     }
 
-    /// From where another data centre gave the answer, if one did.
     pub(crate) fn tier(&self) -> Option<String> {
         self.tier.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What they took, if an origin was asked.
+    /// Durations, if an origin request was made.
     pub(crate) fn times(&self) -> Option<Times> {
         *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,8 +75,8 @@ impl Times {
         }
     }
 
-    /// Writes them as fields of a line, and beside them when the response's header was there: more than their sum, by what this data centre
-    /// took itself.
+    /// Writes the phases as fields of a line, and the time to the response header. It exceeds their sum by
+    /// the processing time of this data centre.
     pub(super) fn write(&self, ttfb: u64, to: &mut Vec<u8>) {
         let Self { dns, connect, tls, quic, send, wait } = *self;
         let phases = [

@@ -1,4 +1,4 @@
-//! The file of an access log: begun, moved away by others, begun anew, ended.
+//! File of an access log, with rotation.
 
 use std::{
     fs, io,
@@ -10,17 +10,17 @@ use std::{
 use http::clock;
 use recording::{End, Header, SCHEMA};
 
-/// A file with a header and whole lines.
+/// A file with a header and complete lines.
 pub(super) struct File {
     path: PathBuf,
     header: Header,
     file: fs::File,
-    /// Bytes of whole lines.
+    /// Bytes of complete lines.
     length: u64,
 }
 
 impl File {
-    /// Begins one. A log that is there already keeps its place under a name with the date.
+    /// Creates a file. An existing log is renamed with a timestamp.
     pub(super) fn begin(path: &Path, centre: &str) -> io::Result<Self> {
         Self::with(path, header(centre))
     }
@@ -35,7 +35,7 @@ impl File {
         Ok(log)
     }
 
-    /// Begins the next one under the same name, if the file was moved away.
+    /// Creates the next file under the same name if this file was renamed.
     pub(super) fn next(&self) -> io::Result<Option<Self>> {
         let own = self.file.metadata()?;
         let there = fs::metadata(&self.path);
@@ -45,10 +45,10 @@ impl File {
         Self::with(&self.path, self.header.clone()).map(Some)
     }
 
-    /// Writes whole lines, or none of them.
+    /// Writes all lines or, on an error, truncates the file to the previous length.
     pub(super) fn put(&mut self, lines: &[u8]) -> io::Result<()> {
         if let Err(error) = self.file.write_all(lines) {
-            // A pipe cannot be cut; whoever reads it sees a line that is cut off.
+            // A pipe cannot be truncated: its reader receives a partial line.
             let _ = self.file.set_len(self.length);
             let _ = io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.length));
             return Err(error);
@@ -68,7 +68,7 @@ impl File {
     }
 }
 
-/// Times in all files of a log count from its own beginning.
+/// Times in all files of a log are relative to the start of the log.
 fn header(centre: &str) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
@@ -81,7 +81,7 @@ fn header(centre: &str) -> Header {
     }
 }
 
-/// `access.jsonl` as `access.2026-11-24T03-34-12.123Z.jsonl`.
+/// Renames `access.jsonl` to `access.2026-11-24T03-34-12.123Z.jsonl`.
 fn dated(path: &Path) -> PathBuf {
     let now = clock::wall().replace(':', "-");
     let extension = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));

@@ -1,4 +1,4 @@
-//! One line of the access log: a sample of a native recording, as the server sees a request.
+//! A line of the access log: a sample of a native recording from the server's side.
 
 use std::{io::Write as _, net::SocketAddr, sync::Arc};
 
@@ -7,28 +7,27 @@ use http::{Method, Version, server::Delivery};
 use super::{Outcome, at_origin::Times};
 use crate::digits::canonical;
 
-/// What is known of a request while its response is on the way. Times are nanoseconds since the log began.
+/// Data of a request while its response is being sent. Times are nanoseconds since the log began.
 #[derive(Debug, Clone)]
 pub(crate) struct Note {
-    /// When its header was there.
+    /// When the request header arrived.
     pub(crate) began: u64,
-    /// When the response's header was.
+    /// When the response header was available.
     pub(crate) answered: u64,
-    /// What origins took of the time between.
+    /// Duration of origin requests in between.
     pub(crate) at_origin: Option<Times>,
     pub(crate) remote: Option<SocketAddr>,
-    /// The end of the line, which says what was asked for and what the cache did.
+    /// End of the line: request, cache status and source.
     pub(crate) about: Arc<[u8]>,
 }
 
-/// How a request ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ending {
     Sent {
         delivery: Delivery,
         at: u64,
     },
-    /// Before there was a response.
+    /// The client left before a response was available.
     Left,
 }
 
@@ -39,7 +38,6 @@ impl Ending {
 }
 
 impl Note {
-    /// Writes the line.
     pub(super) fn write(&self, ending: &Ending, to: &mut Vec<u8>) {
         let wait = self.answered.saturating_sub(self.began);
         let _ = write!(to, "{{\"started_ns\":{}", self.began);
@@ -73,7 +71,7 @@ impl Note {
     }
 }
 
-/// The end of a line, from the comma on.
+/// Formats the end of a line, starting with its comma.
 pub(super) fn about(
     (method, version, url): (&Method, Version, &str),
     status: Option<u16>,
@@ -104,7 +102,7 @@ fn put(text: &mut Vec<u8>, name: &str, value: &str) {
     let _ = serde_json::to_writer(text, value);
 }
 
-/// As the probe names them.
+/// Names as in recordings of the probe.
 fn protocol(version: Version) -> &'static str {
     match version {
         Version::HTTP_2 => "h2",

@@ -1,4 +1,4 @@
-//! The thread that takes lines from the cores to the file.
+//! Thread that writes the lines of all cores to the file.
 
 use std::{
     io, mem,
@@ -16,7 +16,6 @@ use tracing::warn;
 
 use super::file::File;
 
-/// Lines of one core that are not in the file yet.
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) text: Vec<u8>,
@@ -24,10 +23,10 @@ pub(super) struct Lines {
     pub(super) failed: u64,
 }
 
-/// What cores and the thread share.
+/// State shared by the cores and the thread.
 pub(super) struct Shared {
     lines: Vec<Mutex<Lines>>,
-    /// Lines that are in no file.
+    /// Number of lines that were not written.
     pub(super) lost: AtomicU64,
     pub(super) reopens: AtomicBool,
     pub(super) closes: AtomicBool,
@@ -49,18 +48,17 @@ impl Shared {
         self.lines[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the file takes no lines, as long as that is so.
+    /// Reason why the file is not writable, while this is the case.
     pub(super) fn error(&self) -> MutexGuard<'_, Option<String>> {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The thread's own.
 pub(super) struct Writer {
     file: File,
     clock: Clock,
     shared: Arc<Shared>,
-    /// Takes the place of a core's lines.
+    /// Empty buffer to swap with a core's lines.
     spare: Vec<u8>,
     samples: u64,
     failed: u64,
@@ -91,7 +89,7 @@ impl Writer {
         }
     }
 
-    /// Takes what all cores have.
+    /// Writes the lines of all cores.
     fn take(&mut self) {
         for core in 0..self.shared.lines.len() {
             let mut lines = self.shared.lines(core);
@@ -114,7 +112,7 @@ impl Writer {
         }
     }
 
-    /// Goes on in a new file if the old one was moved away.
+    /// Continues in a new file if the current one was renamed.
     fn move_on(&mut self) -> io::Result<()> {
         if let Some(next) = self.file.next()? {
             let ended = self.end();
@@ -135,16 +133,16 @@ impl Writer {
         })
     }
 
-    /// Says why the file takes no lines, once, and that it does again.
+    /// Logs a change from working to failing once, and stores the error.
     fn say(&self, put: io::Result<()>) {
         let why = put.err().map(|error| error.to_string());
         let mut told = self.shared.error();
         if let Some(why) = why.as_ref().filter(|_| told.is_none()) {
-            warn!(why, "the access log cannot be written; requests are answered all the same");
+            warn!(why, "the access log cannot be written; requests are still served");
         }
         *told = why;
     }
 }
 
-/// How long lines wait in memory.
+/// Maximum time that lines wait in memory.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -1,4 +1,4 @@
-//! The network's file as it is written.
+//! Schema and validation of the network's file.
 
 use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
@@ -151,7 +151,6 @@ struct WrittenKey {
     header: Vec<Spanned<String>>,
 }
 
-/// A number in a file as one of things in memory.
 fn many(number: NonZero<u32>) -> usize {
     usize::try_from(number.get()).unwrap_or(usize::MAX)
 }
@@ -164,12 +163,12 @@ fn weight() -> NonZero<u32> {
     NonZero::<u32>::MIN
 }
 
-/// As many as a server of the crate `http` takes.
+/// The limit of a server in the crate `http`.
 fn connections() -> NonZero<u32> {
     u32::try_from(http::limits::CONNECTIONS).ok().and_then(NonZero::new).unwrap_or(NonZero::<u32>::MAX)
 }
 
-/// A quarter of those: many people behind one address have room, and one address does not have it all.
+/// A quarter of all connections: enough for clients behind one NAT, and one address cannot exhaust the limit.
 fn connections_per_address() -> NonZero<u32> {
     NonZero::new(connections().get() / 4).unwrap_or(NonZero::<u32>::MIN)
 }
@@ -185,7 +184,7 @@ fn largest() -> Bytes {
     Bytes(64_000_000)
 }
 
-/// A day: an operator who is told that a data centre is cut off has time to do something about it.
+/// One day gives the operator time to repair a data centre that is cut off.
 fn cut_off_limit() -> Duration {
     Duration::from_secs(24 * 60 * 60)
 }
@@ -198,7 +197,7 @@ fn first_byte() -> Duration {
     Duration::from_secs(30)
 }
 
-/// As long as nginx's proxy_read_timeout is by default.
+/// The default of nginx's proxy_read_timeout.
 fn next_byte() -> Duration {
     Duration::from_secs(60)
 }
@@ -207,7 +206,6 @@ fn targets() -> Vec<Spanned<String>> {
     vec![Spanned::new(0..0, "cdn-cache-control".to_owned())]
 }
 
-/// Reads and checks it all.
 pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mistake> {
     let file: File = document.parse()?;
     let checked = Checks { document, purpose };
@@ -263,7 +261,7 @@ impl Checks<'_> {
         };
         let listens = !centre.listen.is_empty() || !centre.listen_tls.is_empty();
         if self.purpose == Purpose::Run && !listens {
-            return wrong("listens nowhere: give it listen = [\"0.0.0.0:80\"], or listen_tls");
+            return wrong("has no listening address: add listen = [\"0.0.0.0:80\"], or listen_tls");
         }
         if !centre.listen_tls.is_empty() && identity.is_none() {
             return wrong("has listen_tls and needs certificate and key for it, both files in PEM");
@@ -275,7 +273,7 @@ impl Checks<'_> {
             (Some(path), bytes) => {
                 Some(Disk { path: path.clone(), bytes: bytes.map_or(DISK_SIZE, |bytes| bytes.0) })
             }
-            (None, Some(_)) => return wrong("has a disk_size and no disk, the directory that it is for"),
+            (None, Some(_)) => return wrong("has a disk_size but no disk, its directory"),
             (None, None) => None,
         };
         let link = match (&centre.address, &centre.link_certificate, &centre.link_key) {
@@ -285,17 +283,17 @@ impl Checks<'_> {
                 certificate: certificate.clone(),
                 key: key.clone(),
             }),
-            // Only those that run need files.
+            // A simulation does not read certificates.
             _ if self.purpose == Purpose::Simulation => None,
             _ => {
                 return wrong(
-                    "needs address, link_certificate and link_key together: where other data centres reach it, and what it shows them",
+                    "needs address, link_certificate and link_key together, for other data centres",
                 );
             }
         };
         let city = centre.city.as_ref().map(|city| tiers::city(self.document, city)).transpose()?;
         if self.purpose == Purpose::Simulation && city.is_none() {
-            return wrong("is nowhere: distances follow from city = \"london\"");
+            return wrong("has no city, which a simulation needs: city = \"london\"");
         }
         Ok(DataCentre {
             city,
@@ -357,7 +355,7 @@ impl Checks<'_> {
         let wrong = |what: String| self.document.mistake(written.span(), what);
         if rule.status.is_some() && (rule.key.is_some() || rule.bypass) {
             return Err(wrong(
-                "a rule with status is about the response: it cannot choose the key or bypass".into(),
+                "a rule with status applies to the response: it cannot set the key or bypass".into(),
             ));
         }
         let conditions = Conditions::new(
@@ -401,7 +399,7 @@ impl Checks<'_> {
             return Ok(name);
         }
         let message = format!(
-            "\"{name}\" is not a host: expected a name, \"*.shop.example\" for all below one, or \"*\""
+            "\"{name}\" is not a host: expected a name, \"*.shop.example\" for all subdomains, or \"*\""
         );
         Err(self.document.mistake(host.span(), message))
     }
@@ -425,7 +423,7 @@ impl Checks<'_> {
         })
     }
 
-    /// A name that stands in header fields.
+    /// Validates a name that is used in header fields.
     fn token_name(&self, name: &Spanned<String>) -> Result<String, Mistake> {
         let is_token = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if !name.get_ref().is_empty() && name.get_ref().bytes().all(is_token) {
@@ -457,10 +455,9 @@ impl Checks<'_> {
 }
 
 impl Network {
-    /// The data centre of that name.
-    ///
+    /// Returns the data centre with this name.
     /// # Errors
-    /// When there is none: which there are.
+    /// If no data centre has this name. The message lists the known names.
     pub fn data_centre(&self, name: &str) -> Result<&DataCentre, String> {
         let found = self.data_centres.iter().find(|centre| centre.name == name);
         found.ok_or_else(|| {

@@ -1,13 +1,13 @@
-//! Whether a condition holds for a request that its origin may read in several ways.
+//! Match result for a request that an origin may interpret in several ways.
 
-/// Whether a rule is for a request, if its origin may read the request in several ways.
+/// Match result of a rule over all interpretations of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// In no way.
+    /// No interpretation matches.
     No,
-    /// In some ways, and not in others.
+    /// Some interpretations match.
     Perhaps,
-    /// In each.
+    /// All interpretations match.
     Yes,
 }
 
@@ -16,7 +16,8 @@ impl Fit {
         self.min(other)
     }
 
-    /// Of occurrences of which the origin may take any; without one it is `No`.
+    /// Combines the results of all occurrences, of which the origin may use any. No occurrence is
+    /// [`Self::No`].
     pub(super) fn of_all(occurrences: impl Iterator<Item = bool>) -> Self {
         let (mut some, mut all) = (false, true);
         for fits in occurrences {

@@ -1,4 +1,4 @@
-//! What a network's file says of its key-value store: where it is asked, where it lies, its namespaces and their tokens.
+//! The `[kv]` section of the network's file: listeners, stores, namespaces and tokens.
 
 use std::{fmt, net::SocketAddr, ops::Range};
 
@@ -14,38 +14,39 @@ use values::{Address, Namespace, NoAddress, Place};
 
 use super::{DataCentre, Purpose};
 
-/// A key-value store.
+/// Configuration of the key-value store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kv {
-    /// Where its values are.
+    /// Data centres with a store.
     pub stores: Vec<Store>,
-    /// Bytes of memory that it may take in each data centre.
+    /// Maximum bytes of memory in each data centre.
     pub memory: u64,
-    /// Bytes of disk that values may take in each data centre that has a disk and no store; if nobody says it, a tenth of what objects may.
+    /// Maximum bytes of cached values on disk, in data centres with a disk but without a store. By default a
+    /// tenth of the size for objects.
     pub disk_size: Option<u64>,
-    /// Bytes that a value may have.
+    /// Maximum size of a value in bytes.
     pub largest: u64,
-    /// Its namespaces.
+    /// Namespaces.
     pub namespaces: Vec<Namespace>,
 }
 
-/// A data centre that has the keys and values.
+/// A store of keys and values in a data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    /// Its name.
+    /// Name of the data centre.
     pub data_centre: String,
-    /// Where they are.
+    /// File or NATS address of the store.
     pub place: Place,
 }
 
 impl Kv {
-    /// Where a data centre has the store, if it does.
+    /// Returns the place of the store in a data centre.
     pub fn place_of(&self, data_centre: &str) -> Option<&Place> {
         self.stores.iter().find(|store| store.data_centre == data_centre).map(|store| &store.place)
     }
 }
 
-/// `[kv]` as it is written.
+/// The table `[kv]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
@@ -72,16 +73,16 @@ struct WrittenNamespace {
     read_tokens: Vec<Spanned<String>>,
 }
 
-/// Addresses at which keys and values are asked for, as they are written.
+/// Listening addresses of the key-value store.
 pub(super) type Listen = Spanned<Vec<SocketAddr>>;
 
-/// `store` as it is written: a file or an address of NATS, or a table of data centres with theirs.
+/// The key `store`: a file or NATS address, or a table with one for each data centre.
 enum WrittenStore {
     Here(String),
     In(Vec<(Spanned<String>, Spanned<String>)>),
 }
 
-/// Not serde's untagged, which would forget where in the file each name is.
+/// Not `untagged`, because serde would lose the positions of the names.
 impl<'de> Deserialize<'de> for WrittenStore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
@@ -90,7 +91,7 @@ impl<'de> Deserialize<'de> for WrittenStore {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "a file, an address such as \"nats://10.0.0.5:4222\", or a table such as { lhr = \"kv.redb\" }, whose file is in lhr",
+                    "a file, an address such as \"nats://10.0.0.5:4222\", or a table with the data centre, such as { lhr = \"kv.redb\" }",
                 )
             }
 
@@ -103,7 +104,7 @@ impl<'de> Deserialize<'de> for WrittenStore {
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                // As they are written, whatever the reader of TOML makes of that.
+                // Restore the order of the file, which the TOML parser may not keep.
                 pairs.sort_by_key(|(name, _): &(Spanned<String>, Spanned<String>)| name.span().start);
                 Ok(WrittenStore::In(pairs))
             }
@@ -120,7 +121,8 @@ fn largest() -> Spanned<Bytes> {
     Spanned::new(0..0, Bytes(values::Config::LARGEST))
 }
 
-/// Checks it, and has all data centres listen. `listen` is what each one's table says of that: in clear text, and over TLS.
+/// Validates the section and sets the listeners of all data centres. `listen` contains `kv_listen` and
+/// `kv_listen_tls` of each data centre.
 pub(super) fn read(
     document: &Document,
     purpose: Purpose,
@@ -131,7 +133,7 @@ pub(super) fn read(
         return match listen.iter().flatten().flatten().next() {
             None => Ok(None),
             Some(listen) => {
-                let message = "kv_listen is where keys and values are asked for, and the network has no [kv]";
+                let message = "kv_listen is for the key-value store, but the network has no [kv]";
                 Err(document.mistake(listen.span(), message))
             }
         };
@@ -142,7 +144,7 @@ pub(super) fn read(
     let stores = stores(document, &written.store, centres)?;
     let are_linked = centres.len() < 2 || centres.iter().all(|centre| centre.link.is_some());
     if purpose == Purpose::Run && !are_linked {
-        let message = "data centres ask the one with the store over links, and these have none: each needs an address = \"10.0.1.1:4400\" with \
+        let message = "data centres reach the store over links, but have none: each needs an address = \"10.0.1.1:4400\" with \
                        link_certificate and link_key, and [network] an authority";
         return Err(document.mistake(written.store.span(), message));
     }
@@ -163,7 +165,7 @@ pub(super) fn read(
         }
         if centres.iter().all(|centre| centre.disk.is_none()) {
             return wrong(
-                "disk_size is for values on disk, and no data centre has a disk, the directory that they would be in",
+                "disk_size is for values on disk, but no data centre has a disk, the directory for them",
             );
         }
     }
@@ -175,7 +177,7 @@ pub(super) fn read(
     let mut namespaces: Vec<Namespace> = Vec::new();
     for one in &written.namespace {
         let read = namespace(document, one)?;
-        // Requests name either, so that one's name must not be another's id.
+        // Requests use either, so names and ids share one space.
         let is_same = |other: &&Namespace| {
             [&other.name, &other.id]
                 .into_iter()
@@ -191,7 +193,7 @@ pub(super) fn read(
     Ok(Some(Kv { stores, memory, disk_size, largest, namespaces }))
 }
 
-/// Has each data centre listen: where its own table says, or else where `[kv]` says for all.
+/// Sets the listeners of each data centre from its own table, or else from `[kv]`.
 fn doors(
     document: &Document,
     place: Range<usize>,
@@ -200,25 +202,25 @@ fn doors(
 ) -> Result<(), Mistake> {
     let for_all = [written.listen.as_ref(), written.listen_tls.as_ref()];
     if let Some(empty) = for_all.into_iter().flatten().find(|listen| listen.get_ref().is_empty()) {
-        let message = "the store listens nowhere: listen = [\"127.0.0.1:4490\"]";
+        let message = "the store has no listening address: listen = [\"127.0.0.1:4490\"]";
         return Err(document.mistake(empty.span(), message));
     }
     for (centre, own) in centres.iter_mut().zip(own) {
         if let Some(empty) = own.iter().flatten().find(|listen| listen.get_ref().is_empty()) {
-            let message = "a data centre is asked for keys somewhere: kv_listen = [\"127.0.0.1:4490\"], or leave it out";
+            let message = "kv_listen is empty: expected kv_listen = [\"127.0.0.1:4490\"], or leave it out";
             return Err(document.mistake(empty.span(), message));
         }
         let [clear, tls] = if own.iter().any(Option::is_some) { *own } else { for_all };
         if clear.or(tls).is_none() {
             let message = format!(
-                "data centre \"{}\" is asked for keys nowhere: [kv] listen = [\"127.0.0.1:4490\"] is for all, kv_listen in its own table for it",
+                "data centre \"{}\" has no listening address for the store: add [kv] listen = [\"127.0.0.1:4490\"] for all, or kv_listen in its own table",
                 centre.name
             );
             return Err(document.mistake(place, message));
         }
         if let Some(tls) = tls.filter(|_| centre.identity.is_none()) {
             let message = format!(
-                "data centre \"{}\" is asked for keys over TLS, and needs certificate and key for it, both files in PEM",
+                "data centre \"{}\" serves the store over TLS and needs certificate and key for it, both files in PEM",
                 centre.name
             );
             return Err(document.mistake(tls.span(), message));
@@ -230,7 +232,7 @@ fn doors(
     Ok(())
 }
 
-/// Where the store is, or both are.
+/// Parses `store`.
 fn stores(
     document: &Document,
     written: &Spanned<WrittenStore>,
@@ -243,7 +245,7 @@ fn stores(
             let [only] = centres else {
                 let first = centres.first().map_or("lhr", |centre| centre.name.as_str());
                 let message = format!(
-                    "the network has {} data centres, and the store is in one of them: store = {{ {first} = \"{}\" }}",
+                    "the network has {} data centres, and the store needs one of them: store = {{ {first} = \"{}\" }}",
                     centres.len(),
                     if Address::is_meant(text) { "nats://…" } else { text }
                 );
@@ -260,10 +262,8 @@ fn stores(
         ));
     }
     if let Some((third, _)) = pairs.get(MOST_STORES) {
-        let message = format!(
-            "there are {MOST_STORES} stores of the same values at most, which repair each other: leave \"{}\" out",
-            third.get_ref()
-        );
+        let message =
+            format!("at most {MOST_STORES} data centres can have a store: leave \"{}\" out", third.get_ref());
         return Err(wrong(third.span(), message));
     }
     let mut stores = Vec::new();
@@ -278,7 +278,7 @@ fn stores(
         let place = place(text.get_ref()).map_err(|why| wrong(text.span(), why))?;
         if let Some(stream) = stores.iter().find_map(|other: &Store| same_stream(&other.place, &place)) {
             let message = format!(
-                "both stores are the stream {stream} of the same NATS: name servers near the other data centre, or have one store and replicas=3"
+                "both stores are the stream {stream} of the same NATS: use servers near the other data centre, or one store with replicas=3"
             );
             return Err(wrong(text.span(), message));
         }
@@ -287,7 +287,7 @@ fn stores(
     Ok(stores)
 }
 
-/// The stream that two places have in common.
+/// Returns the stream that two places have in common.
 fn same_stream<'p>(one: &'p Place, other: &Place) -> Option<&'p str> {
     let (Place::Nats(one), Place::Nats(other)) = (one, other) else { return None };
     let is_same =
@@ -295,10 +295,10 @@ fn same_stream<'p>(one: &'p Place, other: &Place) -> Option<&'p str> {
     is_same.then_some(one.stream.as_str())
 }
 
-/// A file, or an address of NATS.
+/// Parses a file name or a NATS address.
 fn place(text: &str) -> Result<Place, String> {
     if text.is_empty() {
-        return Err("the store has no file: store = \"kv.redb\", which is made if it is not there".to_owned());
+        return Err("the store has no file: store = \"kv.redb\", which is created if necessary".to_owned());
     }
     if !Address::is_meant(text) {
         return Ok(Place::File(text.into()));
@@ -321,7 +321,7 @@ fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespac
             let digits = id.get_ref().to_ascii_lowercase();
             if digits.len() != 32 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
                 let message = format!(
-                    "\"{}\" is not a namespace's id, which has 32 hexadecimal digits; without one it follows from the name",
+                    "\"{}\" is not a namespace's id, which has 32 hexadecimal digits; by default it is derived from the name",
                     id.get_ref()
                 );
                 return Err(document.mistake(id.span(), message));
@@ -331,7 +331,7 @@ fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespac
     };
     if written.tokens.is_empty() && written.read_tokens.is_empty() {
         let message = format!(
-            "namespace \"{name}\" has no tokens, so that nobody can use it: `longhaul edge token` makes one, and tokens = [\"…\"] has its SHA-256"
+            "namespace \"{name}\" has no tokens, so it is not accessible: `longhaul edge token` creates one, and tokens = [\"…\"] contains its SHA-256"
         );
         return Err(document.mistake(written.name.span(), message));
     }
@@ -340,7 +340,7 @@ fn namespace(document: &Document, written: &WrittenNamespace) -> Result<Namespac
     Ok(Namespace { name: name.clone(), id, tokens, read_tokens })
 }
 
-/// Hashes of tokens, as `longhaul edge token` prints them.
+/// Parses hashes of tokens as `longhaul edge token` prints them.
 pub(super) fn token_hashes(
     document: &Document,
     written: &[Spanned<String>],

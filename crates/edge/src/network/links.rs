@@ -1,4 +1,4 @@
-//! What a network's file says of links: how data centres reach one another, and which zones may use that for detours.
+//! Links between data centres, and the zones that use them for detours.
 
 use std::{
     net::SocketAddr,
@@ -13,42 +13,42 @@ use toml::Spanned;
 
 use super::DataCentre;
 
-/// How other data centres reach one, and what it shows them.
+/// Address and certificate of a data centre for links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Where it listens for them.
+    /// Listening address for other data centres.
     pub address: SocketAddr,
-    /// Its certificate for its own name, signed by the network's authority, in PEM.
+    /// Certificate (PEM) for the data centre's name, signed by the network's authority.
     pub certificate: PathBuf,
-    /// The key of that, in PEM.
+    /// Key (PEM) of the certificate.
     pub key: PathBuf,
 }
 
-/// Whether requests may reach an origin through another data centre, so that they come from its address.
+/// Whether requests may reach an origin through another data centre and, therefore, from its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detours {
-    /// Each data centre connects to the origin itself, or not at all.
+    /// No detours: each data centre connects to the origin directly.
     Off,
-    /// Where it cannot, another one does.
+    /// Detour if the direct connection fails.
     #[default]
     On,
-    /// Also where another one is nearer to the origin, the way to it included.
+    /// Also if a detour is faster than the direct path.
     Faster,
 }
 
-/// What a data centre does that hears of too few of the others, so that it may not know of a purge.
+/// Behaviour of a data centre that receives heartbeats of too few others and may, therefore, miss purges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CutOff {
-    /// It uses what it stores as ever, for so long as the zone allows.
+    /// Continue to use stored objects, up to the limit of the zone.
     #[default]
     Stale,
-    /// It asks the origin first whether that has changed.
+    /// Revalidate stored objects at the origin before use.
     Revalidate,
 }
 
-/// Statuses that count as failures of a path: errors alone, and only where there may be another path.
+/// Validates `detour_statuses`: error statuses only, and only with detours.
 pub(super) fn detour_statuses(
     document: &Document,
     detours: Detours,
@@ -68,7 +68,8 @@ pub(super) fn detour_statuses(
     written.iter().map(status).collect()
 }
 
-/// Whether all data centres are linked, or none is. `places` is where each one's name and address are written.
+/// Validates that all data centres have links, or no one has. `places` contains the positions of each name
+/// and address.
 pub(super) fn check(
     document: &Document,
     authority: Option<&Path>,
@@ -79,15 +80,15 @@ pub(super) fn check(
     let Some((first, (place, address))) = linked().next() else { return Ok(()) };
     if authority.is_none() {
         let message = format!(
-            "data centre \"{}\" has an address for others, which need the authority that signs for all of them: [network] authority = \
-             \"ca.pem\" (`longhaul edge ca new` makes one)",
+            "data centre \"{}\" has an address for links, which need a common authority: [network] authority = \
+             \"ca.pem\" (`longhaul edge ca new` creates one)",
             first.name
         );
         return Err(document.mistake(address.clone().unwrap_or_else(|| place.clone()), message));
     }
     if let Some((other, (place, _))) = centres.iter().zip(places).find(|(centre, _)| centre.link.is_none()) {
         let message = format!(
-            "data centre \"{}\" has no address, and \"{}\" has one: all data centres of a network are linked, or none",
+            "data centre \"{}\" has no address, but \"{}\" has one: links need an address in every data centre",
             other.name, first.name
         );
         return Err(document.mistake(place.clone(), message));

@@ -1,37 +1,36 @@
-//! Text with `*` for anything: what the conditions of a rule are written in.
+//! Patterns with the wildcard `*`, for the conditions of rules.
 
-/// A pattern; `*` stands for any text, the empty one included.
+/// A pattern. `*` matches any text, including empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(String);
 
 impl Pattern {
-    /// Everything but `*` stands for itself.
+    /// Creates a pattern. All characters except `*` match literally.
     pub fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The same pattern in another form.
     pub(super) fn map(&self, form: impl FnOnce(&str) -> String) -> Self {
         Self(form(&self.0))
     }
 
-    /// Whether a text is in it.
+    /// Whether the pattern itself contains this text.
     pub(super) fn contains(&self, text: &str) -> bool {
         self.0.contains(text)
     }
 
-    /// Whether all of `text` fits.
+    /// Whether the pattern matches all of `text`.
     pub fn matches(&self, text: &str) -> bool {
         self.matches_bytes(text.as_bytes())
     }
 
-    /// The same for a text that need not be UTF-8.
+    /// Whether the pattern matches all of `text`, which need not be UTF-8.
     pub fn matches_bytes(&self, text: &[u8]) -> bool {
         let Some((start, rest)) = self.0.split_once('*') else { return self.0.as_bytes() == text };
         let Some(mut text) = text.strip_prefix(start.as_bytes()) else { return false };
         let mut parts: Vec<_> = rest.split('*').map(str::as_bytes).collect();
         let end = parts.pop().unwrap_or_default();
-        // The first place where a part fits leaves the most for those after it.
+        // The leftmost match leaves the most text for the remaining parts.
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             let Some(at) = text.windows(part.len()).position(|window| window == part) else { return false };
             text = &text[at + part.len()..];

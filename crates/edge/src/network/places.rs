@@ -1,4 +1,4 @@
-//! The positions of values in a network's file, for error messages.
+//! Positions of values in a network's file, for error messages.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use document::{Document, Mistake};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-/// The positions of all values.
+/// Positions of all values.
 #[derive(Debug)]
 pub struct Places<'d> {
     document: &'d Document,
@@ -23,26 +23,25 @@ struct File {
 type Keys = BTreeMap<String, Spanned<Value>>;
 
 impl<'d> Places<'d> {
-    /// Reads a network's file.
-    ///
+    /// Parses a network's file.
     /// # Errors
-    /// When the file is not a network's.
+    /// If the file does not contain a network.
     pub fn read(document: &'d Document) -> Result<Self, Mistake> {
         Ok(Self { document, file: document.parse()? })
     }
 
-    /// File, line and column of a value of a data centre.
+    /// Returns file, line and column of a value of a data centre.
     pub fn of_centre(&self, name: &str, key: &str) -> Option<String> {
         let is_it = |keys: &&Keys| keys.get("name").is_some_and(|own| own.get_ref().as_str() == Some(name));
         self.place(self.file.data_centre.iter().find(is_it)?, key)
     }
 
-    /// The same of a value of `[network]`.
+    /// Returns file, line and column of a value in `[network]`.
     pub fn of_network(&self, key: &str) -> Option<String> {
         self.place(&self.file.network, key)
     }
 
-    /// The same of a value of `[kv]`.
+    /// Returns file, line and column of a value in `[kv]`.
     pub fn of_kv(&self, key: &str) -> Option<String> {
         self.place(self.file.kv.as_ref()?, key)
     }

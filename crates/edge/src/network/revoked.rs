@@ -1,11 +1,11 @@
-//! Certificates of links that are refused although the authority has signed them.
+//! Revoked certificates of links.
 
 use document::{Document, Mistake};
 use http::{Revoked, Serial};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The table `revoked` of `[network]`.
+/// The table `revoked` in `[network]`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {

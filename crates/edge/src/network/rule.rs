@@ -1,4 +1,4 @@
-//! A zone's rules: which requests and responses they are for, and what they say.
+//! Rules of a zone: conditions on requests and responses, and caching settings.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock, time::Duration};
 
@@ -11,34 +11,34 @@ use super::{
     target::{PathPattern, Readings},
 };
 
-/// What goes before what the origin says.
+/// Caching settings that override the origin's headers.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// Where it is written: file:line:column.
+    /// Position in the file, as file:line:column.
     pub place: String,
     pub(super) conditions: Conditions,
-    /// How long responses are fresh here.
+    /// Freshness lifetime in the edge.
     pub edge_ttl: Option<Duration>,
-    /// How long browsers are told that they are.
+    /// Freshness lifetime in browsers.
     pub browser_ttl: Option<Duration>,
-    /// Requests go to the origin, and nothing is stored.
+    /// Whether requests bypass the cache.
     pub is_bypass: bool,
-    /// What makes the key besides scheme, host and path.
+    /// Parts of the cache key in addition to scheme, host and path.
     pub key: KeyRule,
 }
 
-/// What rules look at.
+/// Parts of a request that rules match.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// Its method.
+    /// Method.
     pub method: &'a Method,
-    /// Its URL, with scheme and authority, and its path in normal form.
+    /// URL with scheme and authority. Its path is in normal form.
     pub url: &'a Uri,
-    /// Its header.
+    /// Header fields.
     pub headers: &'a HeaderMap,
 }
 
-/// All of them have to be true.
+/// Conditions of a rule, all of which must match.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
     path: Option<PathPattern>,
@@ -99,7 +99,6 @@ impl Conditions {
         headers.chain(cookies).fold(url, Fit::and)
     }
 
-    /// How the conditions on the URL fit.
     fn fit_url(&self, url: &Uri, readings: &Readings<'_>) -> Fit {
         let host = || bare_host(url.host().unwrap_or_default()).to_ascii_lowercase();
         if !self.host.as_ref().is_none_or(|pattern| pattern.matches(&host())) {
@@ -111,7 +110,8 @@ impl Conditions {
     }
 }
 
-/// A rule that may be for the request, or not, is a bypass: otherwise the response would be stored under a wrong rule.
+/// Applies if a rule matches only some interpretations of a request. It bypasses the cache, because the
+/// origin may interpret the request differently and the response would be stored under the wrong rule.
 static UNCLEAR: LazyLock<Rule> = LazyLock::new(|| Rule {
     place: "unclear".to_owned(),
     conditions: Conditions::default(),
@@ -122,14 +122,15 @@ static UNCLEAR: LazyLock<Rule> = LazyLock::new(|| Rule {
 });
 
 impl Rule {
-    /// Whether it stands for a request that origins may read in several ways, for which a rule is in some of them.
+    /// Whether this is the bypass for requests of which a rule matches only some interpretations.
     pub fn is_unclear(&self) -> bool {
         std::ptr::eq(self, &*UNCLEAR)
     }
 }
 
 impl Rule {
-    /// How long a response with this status is fresh because of this rule: an error only if the rule names its status.
+    /// Returns the freshness lifetime of a response with this status. It applies to errors only if the rule
+    /// lists their status.
     pub fn edge_ttl_for(&self, status: StatusCode) -> Option<Duration> {
         let ttl = self.edge_ttl?;
         if self.conditions.statuses.is_some() { Some(ttl) } else { rule_lifetime(status, ttl) }
@@ -137,17 +138,17 @@ impl Rule {
 }
 
 impl Zone {
-    /// The rule for a request before there is a response.
+    /// Returns the rule for a request before its response is known.
     pub fn rule_for(&self, asked: Asked<'_>) -> Option<&Rule> {
         self.first(asked, |conditions| conditions.statuses.is_none())
     }
 
-    /// The place of that rule, for [`Self::rule_at`].
+    /// Returns the index of that rule, for [`Self::rule_at`].
     pub fn place_of(&self, rule: &Rule) -> usize {
         self.rules.iter().position(|other| std::ptr::eq(rule, other)).unwrap_or(usize::MAX)
     }
 
-    /// The rule at a place.
+    /// Returns the rule at an index.
     pub fn rule_at(&self, place: usize) -> &Rule {
         self.rules.get(place).unwrap_or(&UNCLEAR)
     }
@@ -164,8 +165,8 @@ impl Zone {
         None
     }
 
-    /// The URLs, as in keys, of all objects that requests for this URL may have stored: under each rule that may be for it, and under
-    /// none. The path need not be in normal form.
+    /// Returns the URLs in cache keys of all objects that requests for this URL may have stored: with each
+    /// rule that may match, and without a rule. The path need not be in normal form.
     pub fn key_urls(&self, url: &Uri) -> Vec<String> {
         let Some(url) = normal(url) else { return Vec::new() };
         let readings = Readings::of(url.path());
@@ -182,12 +183,12 @@ impl Zone {
         urls
     }
 
-    /// Whether a rule is only for some statuses.
+    /// Whether a rule has a condition on the status.
     pub fn looks_at_statuses(&self) -> bool {
         self.rules.iter().any(|rule| rule.conditions.statuses.is_some())
     }
 
-    /// Fields of requests that its rules and keys depend on.
+    /// Returns the request fields on which rules and cache keys depend.
     pub fn looks_at(&self) -> impl Iterator<Item = &HeaderName> {
         self.rules.iter().flat_map(|rule| {
             let Conditions { headers, cookies, .. } = &rule.conditions;
@@ -197,7 +198,7 @@ impl Zone {
         })
     }
 
-    /// The rule for a response with this status to such a request.
+    /// Returns the rule for a response with this status.
     pub fn rule_for_response(&self, asked: Asked<'_>, status: StatusCode) -> Option<&Rule> {
         self.first(asked, |conditions| {
             conditions.statuses.as_ref().is_none_or(|statuses| statuses.contains(&status))
@@ -205,7 +206,7 @@ impl Zone {
     }
 }
 
-/// The URL with its path in normal form; `None` if that is too long for a URL.
+/// Returns the URL with its path in normal form, or `None` if the URL becomes too long.
 pub fn normal(url: &Uri) -> Option<Cow<'_, Uri>> {
     let Cow::Owned(path) = path::normal(url.path()) else { return Some(Cow::Borrowed(url)) };
     let target = match url.query() {
@@ -217,13 +218,13 @@ pub fn normal(url: &Uri) -> Option<Cow<'_, Uri>> {
     Some(Cow::Owned(Uri::from_parts(parts).ok()?))
 }
 
-/// A host without a port and a dot at its end.
+/// Removes the port and a trailing dot.
 fn bare_host(host: &str) -> &str {
     let end = if host.starts_with('[') { host.find(']').map(|end| end + 1) } else { host.find(':') };
     host[..end.unwrap_or(host.len())].trim_end_matches('.')
 }
 
-/// A line of a field fits, or all its lines as one.
+/// Matches the field lines separately and combined (RFC 9110, section 5.3).
 fn fit_field(headers: &HeaderMap, name: &HeaderName, pattern: &Pattern) -> Fit {
     let lines: Vec<_> = headers.get_all(name).iter().map(|value| value.as_bytes()).collect();
     match &lines[..] {
@@ -236,7 +237,7 @@ fn fit_field(headers: &HeaderMap, name: &HeaderName, pattern: &Pattern) -> Fit {
     }
 }
 
-/// A parameter fits with its verbatim value, or with the decoded one. Some origins separate parameters by `;` as well.
+/// Matches the verbatim and the decoded value of a parameter. Some origins also separate parameters by `;`.
 fn fit_parameter(query: &str, name: &str, pattern: &Pattern) -> Fit {
     let of = |pieces: &mut dyn Iterator<Item = &str>| {
         let pairs = pieces.map(|piece| piece.split_once('=').unwrap_or((piece, "")));
@@ -256,7 +257,7 @@ fn fit_parameter(query: &str, name: &str, pattern: &Pattern) -> Fit {
     }
 }
 
-/// Name and value of a cookie.
+/// Splits a cookie into name and value.
 fn pair(text: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = text.splitn(2, |&byte| byte == b'=');
     let mut part = || parts.next().unwrap_or_default().trim_ascii();

@@ -1,4 +1,4 @@
-//! Paths in the conditions of rules: a pattern and a path are compared in each form in which an origin may read the path.
+//! Path conditions of rules, which match each form in which an origin may interpret a path.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use cache::path;
 
 use super::{Pattern, fit::Fit};
 
-/// A path with repeated slashes merged, and all other ways to read it.
+/// A path with merged slashes, and its other interpretations.
 #[derive(Debug)]
 pub(super) struct Readings<'p> {
     path: &'p str,
@@ -15,18 +15,17 @@ pub(super) struct Readings<'p> {
 }
 
 impl<'p> Readings<'p> {
-    /// Of a path in normal form.
+    /// Expects a path in normal form.
     pub(super) fn of(path: &'p str) -> Self {
         Self { path, merged: path::merged(path), others: path::readings(path) }
     }
 }
 
-/// A condition on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathPattern {
     /// In normal form, with repeated slashes merged.
     normal: Pattern,
-    /// The same with its separators decoded, for the other readings.
+    /// With decoded separators, for the other interpretations.
     decoded: Pattern,
 }
 
@@ -41,10 +40,10 @@ impl PathPattern {
         Self { normal, decoded }
     }
 
-    /// Whether it fits in each form of a path, or in some.
+    /// Matches all interpretations of a path.
     pub(super) fn fit(&self, readings: &Readings<'_>) -> Fit {
         let merged = self.normal.matches(&readings.merged);
-        // A pattern that names a parameter is not for paths without them.
+        // A pattern that contains a parameter cannot match interpretations without parameters.
         let names_parameter = [";", "%3B"].iter().any(|sign| self.normal.contains(sign));
         let others = readings.others.iter().filter(|_| !names_parameter);
         let fit = Fit::of_all(std::iter::once(merged).chain(others.map(|other| self.decoded.matches(other))));
@@ -52,7 +51,8 @@ impl PathPattern {
     }
 }
 
-/// The normal form of a pattern: of its text up to the last slash before the first `*`, because a segment with a `*` is not a dot segment.
+/// Normalizes a pattern. Dot segments are resolved only up to the last slash before the first `*`, because a
+/// segment with `*` is not a dot segment.
 fn normal(pattern: &str) -> String {
     let end =
         pattern.find('*').map_or(pattern.len(), |star| pattern[..star].rfind('/').map_or(0, |at| at + 1));

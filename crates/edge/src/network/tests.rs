@@ -1,4 +1,4 @@
-//! What a network's file may say, and what is said of its mistakes.
+//! Tests of the network's file and its error messages.
 
 use http::{HeaderMap, Method, StatusCode};
 
@@ -79,7 +79,7 @@ tokens = ["4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2"]
 fn a_store_has_namespaces_with_ids_of_their_own() {
     let kv = read(&format!("{NETWORK}{KV}")).unwrap().kv.unwrap();
     let ids: Vec<_> = kv.namespaces.iter().map(|namespace| namespace.id.as_str()).collect();
-    // The other one is the beginning of `printf flags | sha256sum`.
+    // The second id is the prefix of `printf flags | sha256sum`.
     assert_eq!(ids, ["0f2ac74b498b48028cb68387c421e279", "2934fb49d6b38adef036c28fac69f188"]);
     assert_eq!((kv.memory, kv.largest), (64_000_000, 25 << 20));
     assert_eq!(read(NETWORK).unwrap().kv, None);
@@ -94,7 +94,11 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
     let name = "name = \"sessions\"";
     for (from, to, expected) in [
         ("store = ", "stor = ", "n.toml:30:1: unknown field `stor`"),
-        ("\"127.0.0.1:4490\"", "", "n.toml:29:10: the store listens nowhere: listen = [\"127.0.0.1:4490\"]"),
+        (
+            "\"127.0.0.1:4490\"",
+            "",
+            "n.toml:29:10: the store has no listening address: listen = [\"127.0.0.1:4490\"]",
+        ),
         ("\"kv.redb\"", "\"tls://\"", "n.toml:30:9: the address names no server: nats://10.0.0.5:4222"),
         ("\"kv.redb\"", "\"\"", "n.toml:30:9: the store has no file: store = \"kv.redb\""),
         ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:30:11: a value may have from 1 byte to 25MiB"),
@@ -103,13 +107,13 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
         (
             "store = ",
             "disk_size = \"1GB\"\nstore = ",
-            "n.toml:30:13: disk_size is for values on disk, and no data centre has a disk",
+            "n.toml:30:13: disk_size is for values on disk, but no data centre has a disk",
         ),
         (name, "name = \"a b\"", "n.toml:33:8: \"a b\" is not a namespace's name"),
         (
             "store = ",
             "listen_tls = [\"127.0.0.1:4491\"]\nstore = ",
-            "n.toml:30:14: data centre \"lhr\" is asked for keys over TLS, and needs certificate and key for it",
+            "n.toml:30:14: data centre \"lhr\" serves the store over TLS and needs certificate and key for it",
         ),
         (
             "tokens = [\"4813",
@@ -130,7 +134,7 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
         (
             "tokens = [\"4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2\"]\n\n",
             "\n",
-            "n.toml:33:8: namespace \"sessions\" has no tokens, so that nobody can use it",
+            "n.toml:33:8: namespace \"sessions\" has no tokens, so it is not accessible",
         ),
     ] {
         let text = format!("{NETWORK}{KV}").replacen(from, to, 1);
@@ -200,28 +204,28 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
         (
             "\"kv.redb\"",
             "",
-            ":9: the network has 2 data centres, and the store is in one of them: store = { lhr = \"kv.redb\" }",
+            ":9: the network has 2 data centres, and the store needs one of them: store = { lhr = \"kv.redb\" }",
         ),
         ("{ lrh = \"kv.redb\" }", "", ":11: the network has no data centre \"lrh\""),
         (
             "{ lhr = \"kv.redb\", fra = \"b\", nyc = \"c\" }",
             "",
-            ":39: there are 2 stores of the same values at most, which repair each other: leave \"nyc\" out",
+            ":39: at most 2 data centres can have a store: leave \"nyc\" out",
         ),
         ("{ lhr = \"kv.redb\", far = \"b\" }", "", ":28: the network has no data centre \"far\""),
         (
             "{ lhr = \"nats://n1,n2\", fra = \"nats://n2:4222\" }",
             "",
-            ":39: both stores are the stream LONGHAUL_KV of the same NATS: name servers near the other",
+            ":39: both stores are the stream LONGHAUL_KV of the same NATS: use servers near the other",
         ),
         ("{ lhr = \"\" }", "", ":17: the store has no file"),
         ("{ lhr = \"http://n1\" }", "", ":17: a store is a file, or in NATS: nats://10.0.0.5:4222"),
         ("{ lhr = \"nats://n1:port\" }", "", ":17: \"n1:port\" is not a server and its port"),
         ("{ lhr = \"nats://n1?replica=3\" }", "", ":17: \"replica=3\" is not a setting"),
-        ("\"nats://n1\"", "", ":9: the network has 2 data centres, and the store is in one of them"),
+        ("\"nats://n1\"", "", ":9: the network has 2 data centres, and the store needs one of them"),
         ("{}", "", ":9: the store is in no data centre: store = { lhr = \"kv.redb\" }"),
         ("7", "", ":9: invalid type: integer `7`, expected a file, an address such as"),
-        ("{ lhr = \"kv.redb\" }", "kv_listen = []\n", ":13: a data centre is asked for keys somewhere"),
+        ("{ lhr = \"kv.redb\" }", "kv_listen = []\n", ":13: kv_listen is empty"),
     ] {
         let kv = KV.replace("\"kv.redb\"", store);
         let mistake = read(&format!("{}{kv}", two("", listen))).unwrap_err();
@@ -230,21 +234,17 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
     let kv = KV.replace("\"kv.redb\"", "{ lhr = \"kv.redb\" }");
     let nowhere = kv.replace("listen = [\"127.0.0.1:4490\"]\n", "");
     let mistake = read(&format!("{}{nowhere}", two(own, ""))).unwrap_err();
-    assert!(mistake.contains(":1: data centre \"fra\" is asked for keys nowhere"), "{mistake}");
+    assert!(mistake.contains(":1: data centre \"fra\" has no listening address for the store"), "{mistake}");
     assert!(read(&format!("{}{nowhere}", two(own, own))).is_ok());
     let mistake = read(&two(own, "")).unwrap_err();
     assert!(
-        mistake
-            .contains(":13: kv_listen is where keys and values are asked for, and the network has no [kv]"),
+        mistake.contains(":13: kv_listen is for the key-value store, but the network has no [kv]"),
         "{mistake}"
     );
     let alone = NETWORK
         .replace("[[zone]]", "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n[[zone]]");
     let mistake = read(&format!("{alone}{kv}")).unwrap_err();
-    assert!(
-        mistake.contains(":9: data centres ask the one with the store over links, and these have none"),
-        "{mistake}"
-    );
+    assert!(mistake.contains(":9: data centres reach the store over links, but have none"), "{mistake}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         ("http://127.0.0.1:8000", "127.0.0.1:8000", "n.toml:12:11: \"127.0.0.1:8000\" is not an origin"),
         ("*.img.shop.example", "WWW.shop.example", "n.toml:11:30: host \"www.shop.example\" is there twice"),
         ("*.img.shop.example", "a b", "n.toml:11:30: \"a b\" is not a host"),
-        ("status = [404]", "status = [404]\nbypass = true", "a rule with status is about the response"),
+        ("status = [404]", "status = [404]\nbypass = true", "a rule with status applies to the response"),
         ("status = [404]", "status = [99]", "99 is not the status of a response"),
         ("name = \"example\"", "name = \"an example\"", "n.toml:3:8: \"an example\" is not a name"),
         (
@@ -271,7 +271,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (
             "[[data_centre]]",
             "[traces]\nendpoint = \"127.0.0.1:4318\"\nshare = \"1%\"\n[[data_centre]]",
-            "n.toml:6:12: \"127.0.0.1:4318\" is no collector: it has to begin with http:// or https://; expected",
+            "n.toml:6:12: \"127.0.0.1:4318\" is not the URL of a collector: it has to begin with http:// or https://; expected",
         ),
         (
             "[[data_centre]]",
@@ -281,7 +281,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (
             "[[data_centre]]",
             "[traces]\nendpoint = \"http://a\"\n[[data_centre]]",
-            "n.toml:5:1: no request has traces: share = \"1%\" has some",
+            "n.toml:5:1: no request is traced: share = \"1%\" samples",
         ),
         ("[[data_centre]]", "[admin]\ntokens = [\"secret\"]\n[[data_centre]]", "not the SHA-256 of a token"),
     ] {
@@ -339,9 +339,9 @@ fn a_network_that_is_only_planned_has_places_and_tiers() {
     let above: Vec<_> = ids.iter().map(|&id| map.above(id)).collect();
     assert_eq!(above, [Some(ids[2]), Some(ids[0]), None]);
     assert!(tiers.are_neighbours(ids[0], ids[2]) && !tiers.are_neighbours(ids[0], ids[1]));
-    // Of weights 2, 1 and 1 only lhr has the mean or more.
+    // With weights 2, 1 and 1 only lhr reaches the mean.
     assert_eq!(tiers.large().members().collect::<Vec<_>>(), [ids[0]]);
-    // 5570 km there and back at 5 us a kilometre.
+    // 5570 km there and back at 5 us per km.
     assert!(tiers.light(ids[0], ids[1]).abs_diff(Duration::from_micros(55_700)) < Duration::from_micros(300));
 }
 
@@ -352,7 +352,7 @@ fn mistakes_in_tiers_have_a_place_and_a_remedy() {
         (
             "city = \"london\"",
             "",
-            "n.toml:6:8: data centre \"lhr\" is nowhere: distances follow from city = \"london\"",
+            "n.toml:6:8: data centre \"lhr\" has no city, which a simulation needs: city = \"london\"",
         ),
         (
             "weight = 2",
@@ -378,19 +378,19 @@ fn mistakes_in_tiers_have_a_place_and_a_remedy() {
         (
             "{ nyc = \"lhr\", lhr = \"fra\" }",
             "\"smrt\"",
-            "n.toml:25:9: unknown tiers \"smrt\": expected \"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, in \
-             which lhr asks fra; did you mean \"smart\"?",
+            "n.toml:25:9: unknown tiers \"smrt\": expected \"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, \
+             where fra is the upper tier of lhr; did you mean \"smart\"?",
         ),
         (
             "{ nyc = \"lhr\", lhr = \"fra\" }",
             "3",
             "n.toml:25:9: invalid type: integer `3`, expected \"none\", \"smart\"",
         ),
-        ("{ nyc = \"lhr\", lhr = \"fra\" }", "\"generic\"", "n.toml:26:12: a regional tier is asked before"),
+        ("{ nyc = \"lhr\", lhr = \"fra\" }", "\"generic\"", "n.toml:26:12: a regional tier is used before"),
         (
             "region = \"enam\"",
             "",
-            "n.toml:26:12: regional tiers need the region of each data centre, and \"nyc\" has none",
+            "n.toml:26:12: regional tiers need the region of each data centre, but \"nyc\" has no region",
         ),
         ("regional = true", "regionl = true", "n.toml:26:1: unknown field `regionl`"),
     ] {
@@ -401,7 +401,7 @@ fn mistakes_in_tiers_have_a_place_and_a_remedy() {
     }
 }
 
-/// The same, to be run: each data centre with a link.
+/// The same network for [`Purpose::Run`]: each data centre has a link.
 fn linked() -> String {
     let mut text = PLANNED.replace("name = \"example\"", "name = \"example\"\nauthority = \"ca.pem\"");
     for (number, name) in (1..).zip(["lhr", "nyc", "fra"]) {
@@ -433,10 +433,7 @@ fn mistakes_in_links_have_a_place_and_a_remedy() {
     let listening = PLANNED.replace("city =", "listen = [\"127.0.0.1:0\"]\ncity =");
     assert!(read(PLANNED).unwrap_err().contains("n.toml:6:8: data centre \"lhr\" listens nowhere"));
     let said = read(&listening.replace("regional = true", "")).unwrap_err();
-    assert!(
-        said.contains("n.toml:28:9: data centres ask one another over links, and these have none"),
-        "{said}"
-    );
+    assert!(said.contains("n.toml:28:9: tiers need links between data centres"), "{said}");
     let none =
         listening.replace("{ nyc = \"lhr\", lhr = \"fra\" }", "\"none\"").replace("regional = true", "");
     assert_eq!(read(&none).unwrap().zones[0].tiers, Tiers::None);
@@ -444,12 +441,12 @@ fn mistakes_in_links_have_a_place_and_a_remedy() {
         (
             "authority = \"ca.pem\"\n",
             "",
-            "n.toml:8:11: data centre \"lhr\" has an address for others, which need the authority",
+            "n.toml:8:11: data centre \"lhr\" has an address for links, which need a common authority",
         ),
         (
             "address = \"10.0.0.2:4400\"\nlink_certificate = \"c\"\nlink_key = \"k\"\n",
             "",
-            "n.toml:17:8: data centre \"nyc\" has no address, and \"lhr\" has one: all data centres of a network are linked, or none",
+            "n.toml:17:8: data centre \"nyc\" has no address, but \"lhr\" has one: links need an address in every data centre",
         ),
         (
             "link_key = \"k\"\n",
@@ -496,8 +493,8 @@ fn a_bus_is_in_nats_and_its_mistakes_have_a_place_and_a_remedy() {
     assert_eq!(with("nats://n1/OWN", &linked).unwrap().bus.unwrap().stream, "OWN");
     assert_eq!(read(&linked).unwrap().bus, None);
     for (bus, expected) in [
-        ("n1:4222", "n.toml:3:7: the bus is in NATS: nats://10.0.0.5:4222 or tls://…"),
-        ("redis://n1", "n.toml:3:7: the bus is in NATS"),
+        ("n1:4222", "n.toml:3:7: the bus needs a NATS address: nats://10.0.0.5:4222 or tls://…"),
+        ("redis://n1", "n.toml:3:7: the bus needs a NATS address"),
         ("nats://", "n.toml:3:7: the address names no server"),
         ("nats://n1:port", "n.toml:3:7: \"n1:port\" is not a server and its port"),
         ("nats://n1/a.b", "n.toml:3:7: \"a.b\" is not a stream's name"),
@@ -507,8 +504,5 @@ fn a_bus_is_in_nats_and_its_mistakes_have_a_place_and_a_remedy() {
         assert!(mistake.contains(expected), "{mistake}\n{expected}");
     }
     let mistake = with("nats://n1", NETWORK).unwrap_err();
-    assert!(
-        mistake.contains("n.toml:3:7: the bus is for purges between data centres that are linked"),
-        "{mistake}"
-    );
+    assert!(mistake.contains("n.toml:3:7: the bus requires links between all data centres"), "{mistake}");
 }

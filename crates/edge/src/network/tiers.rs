@@ -1,4 +1,4 @@
-//! What a network's file says of tiers: where data centres are, and which of them others ask.
+//! The `tiers` of zones and the locations of data centres.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,27 +20,27 @@ use world::{
 
 use super::{DataCentre, Network, Purpose};
 
-/// How the data centres of a zone ask one another.
+/// How the data centres of a zone form tiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiers {
-    /// Each asks the origin.
+    /// Each data centre sends requests to the origin.
     None,
-    /// The one nearest to the origin asks it for all.
+    /// The data centre nearest to the origin is the upper tier of all others.
     Smart,
-    /// Each key has one of the large data centres, which asks the origin for it.
+    /// Each key has one of the large data centres as its upper tier.
     Generic,
-    /// As the file has it.
+    /// The map in the file.
     Custom(Custom),
 }
 
-/// `tiers` as it is written: a word, or a table of who asks whom.
+/// The key `tiers`: a word, or a map from lower to upper tiers.
 #[derive(Debug)]
 pub(super) enum Written {
     Word(String),
     Map(Vec<(Spanned<String>, Spanned<String>)>),
 }
 
-/// Not serde's untagged, which would forget where in the file each name is.
+/// Not `untagged`, because serde would lose the positions of the names.
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// The tiers of a zone, and whether they include regional ones.
+/// Validates `tiers` and `regional`.
 pub(super) fn read(
     document: &Document,
     purpose: Purpose,
@@ -92,7 +92,7 @@ pub(super) fn read(
     };
     let are_linked = centres.iter().all(|centre| centre.link.is_some());
     if let (Purpose::Run, Some(written)) = (purpose, tiers.filter(|_| found != Tiers::None && !are_linked)) {
-        let message = "data centres ask one another over links, and these have none: each needs an address = \"10.0.1.1:4400\" with \
+        let message = "tiers need links between data centres: each needs an address = \"10.0.1.1:4400\" with \
                        link_certificate and link_key, and [network] an authority";
         return Err(document.mistake(written.span(), message));
     }
@@ -100,20 +100,19 @@ pub(super) fn read(
     let wrong = |message: String| Err(document.mistake(regional.span(), message));
     if let Tiers::None | Tiers::Generic = found {
         return wrong(
-            "a regional tier is asked before an upper tier in another region: it needs tiers = \"smart\" or a map of your own"
+            "a regional tier is used before an upper tier in another region: it needs tiers = \"smart\" or a map"
                 .to_owned(),
         );
     }
     if let Some(centre) = centres.iter().find(|centre| centre.region.is_none()) {
         return wrong(format!(
-            "regional tiers need the region of each data centre, and \"{}\" has none",
+            "regional tiers need the region of each data centre, but \"{}\" has no region",
             centre.name
         ));
     }
     Ok((found, true))
 }
 
-/// The operator's map.
 fn custom(
     document: &Document,
     written: &Spanned<Written>,
@@ -133,14 +132,14 @@ fn custom(
         pairs.iter().map(|(from, to)| Ok((id(from)?, id(to)?))).collect::<Result<_, Mistake>>()?;
     let map = Custom::new(&network(centres), known);
     map.map(Tiers::Custom).map_err(|around| {
-        // Where the first of the loop is written.
+        // Report the position of the first data centre in the loop.
         let place = pairs.iter().find(|(from, _)| Some(from.get_ref()) == around.names.first());
         let span = place.map_or(written.span(), |(from, _)| from.span());
         document.mistake(span, around.to_string())
     })
 }
 
-/// A city by the name that the gazetteer has for it.
+/// Looks up a city in the gazetteer.
 pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<String, Mistake> {
     let name = written.get_ref();
     gazetteer::find(name).map(|city| city.name.clone()).ok_or_else(|| {
@@ -151,7 +150,8 @@ pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<Str
 }
 
 impl Network {
-    /// The data centres as the engine of tiers takes them, in their order. Those without a region are in one of their own, all together.
+    /// Returns the data centres in their order, for the crate `tiers`. All data centres without a region
+    /// share one.
     pub fn tiers(&self) -> ::tiers::Network {
         network(&self.data_centres)
     }
@@ -165,7 +165,7 @@ fn network(centres: &[DataCentre]) -> ::tiers::Network {
         .collect();
     let place = |id: CentreId| places.get(centres[usize::from(id.0)].city.as_deref()?).copied();
     let light = |a, b| match (place(a), place(b)) {
-        // The great circle: no cable is shorter.
+        // No cable is shorter than the great circle.
         (Some(a), Some(b)) if a != b => 2 * propagation(great_circle_km(a, b), 1.0),
         _ => Duration::ZERO,
     };
@@ -177,5 +177,4 @@ fn network(centres: &[DataCentre]) -> ::tiers::Network {
     ::tiers::Network::new(centres.iter().map(centre).collect(), light)
 }
 
-const EXPECTED: &str =
-    "\"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, in which lhr asks fra";
+const EXPECTED: &str = "\"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, where fra is the upper tier of lhr";

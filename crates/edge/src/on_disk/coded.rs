@@ -1,5 +1,5 @@
-//! Bodies in content codings on disk, each under a name of its own. It says of which body it was made, and is of use while that is its
-//! object's.
+//! Bodies in content codings on disk, each with a separate key. The head identifies the object whose body was
+//! coded; the entry is valid while that object exists.
 //!
 //! ```text
 //! key: coding | line feed | the object's key
@@ -15,23 +15,20 @@ use tracing::warn;
 use super::body;
 use crate::{fill::Fill, store::Object};
 
-/// One that was found.
 pub(crate) struct OfCoded {
     pub(crate) fill: Fill,
-    /// What is to be read into memory of it; nothing, if that is there already.
+    /// The part to read into memory; `None` if all of it is read already.
     pub(crate) rest: Option<Body>,
     id: Id,
     store: Store,
 }
 
 impl OfCoded {
-    /// Takes it off the disk: it cannot be read.
     pub(crate) fn remove(&self) {
         super::remove(&self.store, self.id);
     }
 }
 
-/// What an object's body is in a coding, if the disk has that.
 pub(super) fn search(
     store: &Store,
     object: &Object,
@@ -41,7 +38,7 @@ pub(super) fn search(
     let Some(&of) = object.body.on_disk.get() else { return Ok(None) };
     let found = store.look(&name(&object.key, coding), wait)?;
     let Some(found) = found.into_iter().find(|found| found.head == head(of)) else { return Ok(None) };
-    // It belongs to a body in memory, and so into memory.
+    // The identity body is in memory, so the coded body is loaded into memory too.
     let (fill, rest) = match body(&found, u64::MAX, wait) {
         Ok(body) => body,
         Err(error) if wait == Wait::Never => return Err(error),
@@ -55,12 +52,13 @@ pub(super) fn search(
     Ok(Some(OfCoded { fill, rest, id: found.id, store: store.clone() }))
 }
 
-/// Whether there is probably something of a coding of a key's object.
+/// Whether the disk probably has a body in this coding for the key.
 pub(super) fn may_be(store: &Store, key: &Key, coding: Coding) -> bool {
     store.contains(&name(key, coding))
 }
 
-/// Writes what an object's body is in a coding, if that is whole in memory, and the disk has the body but not this.
+/// Writes the body of an object in a coding, if it is complete in memory, and the disk has the identity body
+/// but not this coding.
 pub(super) fn write(store: &Store, object: &Object, coding: Coding) -> Result<(), Error> {
     let (Some(&of), Some(fill)) = (object.body.on_disk.get(), object.body.coded(coding)) else {
         return Ok(());
@@ -72,14 +70,13 @@ pub(super) fn write(store: &Store, object: &Object, coding: Coding) -> Result<()
     Ok(())
 }
 
-/// All pieces of a body that is whole here, and not on disk.
+/// All pieces of a body that is complete in memory and not on disk.
 fn whole(fill: &Arc<Fill>) -> Option<Vec<http::Bytes>> {
     let length = fill.length().filter(|_| fill.on_disk.get().is_none())?;
     let pieces = fill.pieces();
     (pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() == length).then_some(pieces)
 }
 
-/// Removes what was made of a body that is not there any more.
 pub(super) fn remove(store: &Store, key: &Key, of: Id) -> Result<(), Error> {
     for name in Coding::ALL.map(|coding| name(key, coding)).iter().filter(|name| store.contains(name)) {
         for found in store.find(name)?.into_iter().filter(|found| found.head == head(of)) {
@@ -89,12 +86,12 @@ pub(super) fn remove(store: &Store, key: &Key, of: Id) -> Result<(), Error> {
     Ok(())
 }
 
-/// No object has it: the key of one begins with a scheme.
+/// Never the key of an object, because these begin with a scheme.
 fn name(key: &Key, coding: Coding) -> Vec<u8> {
     [coding.token().as_bytes(), b"\n", key.as_str().as_bytes()].concat()
 }
 
-/// An object keeps its number for as long as it is there, and no other one ever gets it.
+/// The number of an object does not change and is never reused.
 fn head(of: Id) -> Vec<u8> {
     [&[VERSION][..], &of.hash.to_le_bytes(), &of.number.to_le_bytes()].concat()
 }

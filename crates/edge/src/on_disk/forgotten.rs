@@ -1,4 +1,4 @@
-//! Objects on disk whose origin has another answer now: they are not found any more, and removed when the writer comes to it.
+//! Objects on disk that have been replaced: lookups skip them until the writer removes them.
 
 use std::{
     collections::HashMap,
@@ -14,27 +14,26 @@ use http::HeaderMap;
 
 use super::{coded, head};
 
-/// What would answer a request with this header.
+/// Selects the objects of a key for a request with this header.
 pub(super) struct Forgotten {
     pub(super) key: Key,
     request: HeaderMap,
 }
 
-/// How many are not removed yet, by key.
+/// The number of pending removals, by key.
 #[derive(Default)]
 pub(super) struct AllForgotten {
     waiting: Mutex<HashMap<Key, usize, Spread>>,
-    /// The number of keys, so that a look at the disk takes no lock where none waits.
+    /// The number of keys, so that lookups take no lock while no removal is pending.
     count: AtomicUsize,
 }
 
 impl Forgotten {
-    /// Removes it.
     pub(super) fn remove(&self, store: &Store) -> Result<(), ::disk::Error> {
         self.remove_but(store, None)
     }
 
-    /// Removes it, but for the one object that is kept.
+    /// Removes all selected objects except `kept`.
     pub(super) fn remove_but(&self, store: &Store, kept: Option<Id>) -> Result<(), ::disk::Error> {
         let key = &self.key;
         for found in store.find(key.as_str().as_bytes())?.into_iter().filter(|found| Some(found.id) != kept) {
@@ -56,12 +55,13 @@ impl AllForgotten {
         Forgotten { key: key.clone(), request: request.clone() }
     }
 
-    /// Whether something under a key is among them: until it is removed, no variant is found, and at worst an origin is asked.
+    /// Whether a removal for the key is pending. Lookups then return no variant of it; at worst a request
+    /// goes to the origin.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.count.load(Relaxed) > 0 && self.lock().contains_key(key)
     }
 
-    /// One under this key is removed.
+    /// Completes one removal for this key.
     pub(super) fn is_done(&self, key: &Key) {
         let mut waiting = self.lock();
         if let Some(count) = waiting.get_mut(key) {

@@ -1,4 +1,4 @@
-//! What is kept of an object beside its body: as [`cache::head`] writes it.
+//! The head of an object on disk, in the format of [`cache::head`].
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use http::HeaderName;
 
 use crate::{fill::Fill, ready::Serving, store::Object};
 
-/// Writes it.
 pub(super) fn write(object: &Object) -> Vec<u8> {
     head::write(&object.stored, &object.subject, object.began)
 }
 
-/// Reads it, for a key, in a zone whose fields for caches are these. `None` if it is not one.
+/// Reads the head of an object; `targets` are the cache-control target fields of the zone. `None` if it is
+/// malformed.
 pub(super) fn read(bytes: &[u8], key: &Key, targets: &[HeaderName], body: Arc<Fill>) -> Option<Object> {
     let head::Head { stored, subject, began } = head::read(bytes, key.url(), targets)?;
     Some(Object {

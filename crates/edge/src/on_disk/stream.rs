@@ -1,4 +1,4 @@
-//! A body that is written to the disk while it comes, as memory should not hold all of it.
+//! A body that is written to the disk while it arrives, because it is too large for memory.
 
 use std::sync::{
     Arc, Mutex,
@@ -13,17 +13,16 @@ use ::disk::{Error, Store, Writer};
 use super::{ending::Ending, head, lock, take_place};
 use crate::{fill::Fill, in_flight::Sent, store::Object};
 
-/// A body on its way to the disk.
 pub(crate) struct Stream {
-    /// The thread that writes has it, from its first job for this body on.
+    /// Held by the writer thread, from the first job for this body.
     writer: Mutex<Option<Writer>>,
-    /// Whether that thread has been told of something that it has not seen yet.
+    /// Whether a job is queued that the writer has not started yet.
     is_told: AtomicBool,
-    /// Bytes that came, as far as the thread was told of them.
+    /// Bytes that have arrived, as counted in `waiting`.
     came: AtomicU64,
-    /// Those of them that are written.
+    /// The part of them that is written.
     written: AtomicU64,
-    /// Bytes of all objects that wait to be written.
+    /// The bytes of all objects that wait to be written.
     waiting: Arc<AtomicU64>,
     ending: Arc<Ending>,
     sent: Sent,
@@ -36,16 +35,16 @@ impl Stream {
         Self { writer, is_told, came, written, waiting, ending, sent }
     }
 
-    /// Counts what came; whether the thread that writes does not know yet that there is something to do.
+    /// Counts the bytes that have arrived. Returns whether to queue a job.
     pub(super) fn is_to_be_told(&self, fill: &Fill) -> bool {
         let bytes = fill.bytes();
         self.waiting.fetch_add(bytes - self.came.swap(bytes, Relaxed), Relaxed);
-        // The last job has the object as it is at the end.
+        // The last job must have the final state of the object.
         !self.is_told.swap(true, AcqRel) || fill.length().is_some()
     }
 
-    /// Writes what has come; at its end, the object is stored. A body that the disk does not take is left to memory, or passed on.
-    /// Blocks.
+    /// Writes the bytes that have arrived, and stores the object at the end of the body. If the write fails,
+    /// the body stays in memory or is only passed on. Blocking.
     pub(super) fn write(&self, store: &Store, object: &Object) -> Result<(), Error> {
         self.is_told.store(false, Relaxed);
         self.try_write(store, object).inspect_err(|_| object.body.leave_disk())
@@ -92,7 +91,7 @@ impl Stream {
     }
 
     fn count_written(&self, bytes: u64) {
-        // What has just come may be written before it is counted.
+        // The latest bytes may be written before they are counted.
         let bytes = bytes.min(self.came.load(Relaxed));
         self.waiting.fetch_sub(bytes - self.written.swap(bytes, Relaxed), Relaxed);
     }

@@ -1,4 +1,5 @@
-//! Visitors who wait for the disk: so many at a time, and so long. Where a disk is slower than that, origins are asked instead.
+//! Limits the number and the duration of reads that wait for the disk. Beyond the limits, requests are
+//! forwarded to the origin.
 
 use std::{
     sync::{
@@ -14,13 +15,12 @@ use tokio::{
     time::timeout,
 };
 
-/// Those that wait for one disk.
 pub(super) struct Waiting {
     places: Arc<Semaphore>,
     given_up: AtomicU64,
 }
 
-/// A place among those that wait; free again when it is dropped, which whoever reads does when the disk has answered.
+/// A permit to wait for the disk. A reader holds it until the disk returns.
 pub(crate) type Place = OwnedSemaphorePermit;
 
 impl Default for Waiting {
@@ -30,7 +30,6 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// A place, if one is free.
     pub(super) fn place(&self) -> Option<Place> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok();
         if place.is_none() {
@@ -39,8 +38,9 @@ impl Waiting {
         place
     }
 
-    /// What a look at the disk finds, which blocks, with the place that it took. `None` if too many wait already or it takes too long; such
-    /// a look keeps its place until it ends, so that a disk that answers nothing has no more threads than places.
+    /// Executes a blocking read; returns its result with the permit that it used. `None` if no permit is free
+    /// or the read takes too long. A slow read keeps its permit until it returns, so that a hung disk blocks
+    /// no more threads than there are permits.
     pub(super) async fn wait_for<T: Send + 'static>(
         &self,
         look: impl FnOnce() -> T + Send + 'static,
@@ -56,15 +56,14 @@ impl Waiting {
         }
     }
 
-    /// How many looks were given up since the start.
     pub(super) fn given_up(&self) -> u64 {
         self.given_up.load(Relaxed)
     }
 }
 
-/// How many may wait at a time. Disks that are fast enough have an answer for thousands a second with fewer.
+/// Concurrent reads. Sufficiently fast disks complete thousands of reads per second with fewer.
 const MOST: usize = 64;
-/// How long a look may take: few origins are further away.
+/// The time limit of a read: few origins have a higher latency.
 const LONGEST: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -91,7 +90,7 @@ mod tests {
             assert!(!look.await.unwrap());
         }
         assert_eq!(waiting.given_up(), MOST as u64);
-        // There is no thread for this one, and nobody waits.
+        // All permits are in use, so this read fails immediately.
         assert!(waiting.wait_for(|| unreachable!()).await.is_none());
         assert_eq!(waiting.given_up(), MOST as u64 + 1);
         drop(release);

@@ -1,35 +1,35 @@
-//! Failed paths to origins, as the operator sees them.
+//! Status of failed paths to origins.
 
 use ::tiers::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A path to an origin that failed.
+/// A failed path to an origin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RouteStatus {
-    /// The origin: scheme, host and port.
+    /// Origin: scheme, host and port.
     pub origin: String,
-    /// The address of the origin.
+    /// IP address of the origin.
     pub address: String,
-    /// "direct", or the data centre through which it led.
+    /// "direct", or the data centre on the path.
     pub route: String,
-    /// Why it failed, as a name that never changes.
+    /// Reason of the failure, a stable identifier.
     #[serde(default)]
     pub reason: RouteReason,
-    /// The same for people.
+    /// Reason of the failure for humans.
     pub error: String,
-    /// Since when that is remembered.
+    /// Seconds since the failure was recorded.
     pub since_s: u64,
-    /// How many requests have met it.
+    /// Number of requests since then to which the failure applied.
     pub requests: u64,
-    /// Which of them will try it again.
+    /// Number of the request that retries the path.
     pub next_test_at: u64,
-    /// The data centre through which the origin is reached instead; absent if none can be asked.
+    /// Data centre through which the origin is reached instead. Absent if no data centre is available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detour: Option<String>,
 }
 
-/// Why a path to an origin failed, under the names of RFC 9209 section 2.3 where it has one.
+/// Reasons why a path to an origin failed. Names are from RFC 9209, section 2.3, where it defines one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteReason {
@@ -37,19 +37,19 @@ pub enum RouteReason {
     ConnectionTimeout,
     /// The connection was refused, or no route leads to the address.
     ConnectionRefused,
-    /// The connection was reset or closed before a complete response head.
+    /// The connection was reset or closed before a complete response header.
     ConnectionTerminated,
     /// The TLS handshake failed, or an alert ended the connection.
     TlsProtocolError,
-    /// The bytes that arrived are not HTTP.
+    /// The received bytes are not HTTP.
     HttpProtocolError,
-    /// The request was sent, and no response head arrived in time.
+    /// The request was sent, but no response header arrived in time.
     HttpResponseTimeout,
     /// The response has one of the zone's `detour_statuses`.
     HttpResponseStatus,
-    /// The data centre on the path does not answer, or does not reach the origin either.
+    /// The data centre on the path does not respond or cannot reach the origin.
     DestinationUnavailable,
-    /// A data centre of another version gave a reason that this one has no name for, or none.
+    /// A data centre of another version reported an unknown reason or no reason.
     #[default]
     #[serde(other)]
     Unknown,

@@ -1,18 +1,18 @@
-//! A head that is made of another one's lines. Those that stay are copied as they came, neighbours at once.
+//! Builds a message head from the lines of another one. Retained lines are copied verbatim, adjacent ones
+//! together.
 
 use std::ops::Range;
 
-/// A head on its way out.
 pub(super) struct Head<'h> {
-    /// The one whose lines it gets.
+    /// The source of the lines.
     other: &'h [u8],
-    /// Lines of that which stay, and are not copied yet.
+    /// The range of retained lines that is not copied yet.
     run: Range<usize>,
     written: Vec<u8>,
 }
 
 impl<'h> Head<'h> {
-    /// Begins with these parts of a line.
+    /// Starts with a first line, given in pieces.
     pub(super) fn new(other: &'h [u8], first: &[&[u8]]) -> Self {
         let mut written = Vec::with_capacity(ROOM);
         first.iter().for_each(|part| written.extend_from_slice(part));
@@ -31,7 +31,7 @@ impl<'h> Head<'h> {
         }
     }
 
-    /// Adds a line whose value has these parts.
+    /// Adds a line with a value, given in pieces.
     pub(super) fn put<P: AsRef<[u8]>>(&mut self, name: &str, value: impl IntoIterator<Item = P>) {
         self.copy();
         self.written.extend_from_slice(name.as_bytes());
@@ -40,13 +40,12 @@ impl<'h> Head<'h> {
         self.written.extend_from_slice(b"\r\n");
     }
 
-    /// What was added.
     pub(super) fn written(mut self) -> Vec<u8> {
         self.copy();
         self.written
     }
 
-    /// Where a line is in the other head, if it is there as [`Self::put`] would write it.
+    /// The range of a line in the other head, if it has the format of [`Self::put`].
     fn place(&self, name: &str, value: &[u8]) -> Option<Range<usize>> {
         let start = name.as_ptr().addr().checked_sub(self.other.as_ptr().addr())?;
         let end = start + name.len() + b": ".len() + value.len() + b"\r\n".len();
@@ -63,7 +62,7 @@ impl<'h> Head<'h> {
     }
 }
 
-/// More than most heads have, with what is added.
+/// More than most heads need, including the added lines.
 const ROOM: usize = 1536;
 
 #[cfg(test)]
@@ -80,7 +79,7 @@ mod tests {
             .map(|(name, value)| (name, value.trim().as_bytes()))
             .collect();
         assert_eq!(lines.len(), 8);
-        // Each set of lines that stay.
+        // Each subset of the lines.
         for stay in 0..1 << lines.len() {
             let mut head = Head::new(other, &[b"first", b"\r\n"]);
             let mut expected = String::from("first\r\n");
@@ -96,7 +95,7 @@ mod tests {
             assert_eq!(String::from_utf8(head.written()).unwrap(), expected);
         }
         let mut head = Head::new(other, &[]);
-        // Lines of elsewhere.
+        // A line that is not in the other head.
         head.keep("A", b"1");
         assert_eq!(head.written(), b"A: 1\r\n");
     }

@@ -1,7 +1,7 @@
-//! The lines of a request and of its response as a proxy passes them on: which stay, which go, and which have a member added.
+//! The lines of a relayed request and response: which are retained, removed or extended.
 //!
-//! What becomes of them is what `onward` and `pass_back` make of a map; what is rarer than the lines of nearly all messages is left to
-//! those.
+//! The result equals that of `onward` and `pass_back` with a header map. Messages with rare fields are left
+//! to those functions.
 
 use cache::{internal, is_never_stored, names_coding, update::is_of_connection};
 use http::{
@@ -14,7 +14,7 @@ use http::{
 use super::head::Head;
 use crate::{digits::push_address, forwarded, origins::via, visit::loop_member};
 
-/// Members that a message gets in lists which it may have already, in the order of their names here.
+/// List fields to which a member is added. The lines of each name are joined.
 struct Lists<'l, const N: usize> {
     names: [&'static str; N],
     lines: [Vec<&'l [u8]>; N],
@@ -25,7 +25,7 @@ impl<'l, const N: usize> Lists<'l, N> {
         Self { names, lines: [const { Vec::new() }; N] }
     }
 
-    /// Takes a line if it is one of theirs.
+    /// Takes a line if it belongs to one of the lists.
     fn take(&mut self, name: &str, value: &'l [u8]) -> bool {
         let place = self.names.iter().position(|own| own.eq_ignore_ascii_case(name));
         if let Some(place) = place {
@@ -34,7 +34,7 @@ impl<'l, const N: usize> Lists<'l, N> {
         place.is_some()
     }
 
-    /// Writes them, with a new member each, of which these are the parts.
+    /// Writes each list with a new member, given in pieces.
     fn write(&self, members: [&[&str]; N], to: &mut Head<'_>) {
         for ((name, lines), member) in self.names.iter().zip(&self.lines).zip(members) {
             let before = lines.iter().filter(|line| line.is_ascii()).flat_map(|line| [*line, b", "]);
@@ -43,14 +43,13 @@ impl<'l, const N: usize> Lists<'l, N> {
     }
 }
 
-/// Who passes a request on, for whom.
 pub(super) struct Hop<'h> {
     pub(super) network: &'h str,
     pub(super) centre: &'h str,
     pub(super) peer: Peer,
 }
 
-/// The head of the request that goes on. `None` if there is something in it to be looked at closely.
+/// The head of the forwarded request. `None` if it needs the normal path.
 pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
     let target = request.target.as_bytes();
     let first: [&[u8]; 5] = [b"GET ", target, b" HTTP/1.1\r\nhost: ", request.host, b"\r\n"];
@@ -79,18 +78,17 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// What is known of the zone of a response.
+/// The zone settings that apply to a response.
 pub(super) struct Terms<'t> {
-    /// Whether nothing is stored whatever the response says.
+    /// Whether the response is not stored, whatever its fields are.
     pub(super) is_bypass: bool,
-    /// Fields that go before Cache-Control.
+    /// Fields that take precedence over Cache-Control.
     pub(super) targets: &'t [HeaderName],
-    /// Whether text is compressed.
     pub(super) compresses: bool,
 }
 
-/// The head of the response that goes back, without what says where its body ends. `None` if it might be stored, is compressed on its way, or
-/// has something in it to be looked at closely.
+/// The head of the returned response, without the body framing. `None` if the response may be stored or
+/// compressed, or needs the normal path.
 pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &str) -> Option<Vec<u8>> {
     if !terms.is_bypass && !is_never_stored(reply.fields()) {
         return None;
@@ -122,8 +120,8 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
     Some(head.written())
 }
 
-/// Whether a request with this field is passed on as any other: it asks nothing of caches, has no If-Range, wants no trailers, and its name cannot be taken
-/// for another one.
+/// Whether a request with this field may be relayed: the field is no cache directive, If-Range, TE or
+/// CDN-Loop, and its name has no underscore.
 pub(crate) fn may_be_relayed(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     let asks = match name.len() {

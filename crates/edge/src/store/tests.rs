@@ -1,4 +1,4 @@
-//! Objects, variants, eviction and purges of one store.
+//! Tests of the memory store: variants, eviction and purges.
 
 use cache::{Control, Selection, Terms};
 use http::{Bytes, StatusCode};
@@ -113,7 +113,7 @@ fn a_purge_counts_for_what_is_there_and_for_what_is_on_its_way() {
         panic!("a soft purge keeps the object")
     };
     assert!(!found.stored.terms.is_fresh(NOW));
-    // It was asked for before the purge and comes after it.
+    // The request was sent before the purge, and its response arrives after it.
     assert!(add(&store, "/late", None, began).stored.terms.outdated.is_some());
     assert_eq!(store.purge("z", vec![Purge::Everything], Depth::Hard, NOW), (2, 2));
     assert!(!is_there(&store, "/", None));

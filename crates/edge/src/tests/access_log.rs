@@ -1,4 +1,4 @@
-//! The access log: what its lines say, and what becomes of its file.
+//! Access log: content of its lines, and rotation of its file.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -15,13 +15,12 @@ use crate::{
     log::Log,
 };
 
-/// All samples of a log that was closed.
+/// All samples of a closed log.
 fn samples(path: &Path) -> Vec<Sample> {
     recording::open(path).unwrap().map(Result::unwrap).collect()
 }
 
 impl Stage {
-    /// The same data centre with a log.
     fn logged(mut self, path: &Path) -> Self {
         let network = crate::Network::clone(&self.edge.network());
         let log = Log::open(path, "lhr", 1).unwrap();
@@ -57,7 +56,7 @@ async fn each_request_has_a_line_that_says_what_the_cache_did() {
     let address = serve(&stage.edge, stage.stop.clone());
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut text = String::new();
-    // A miss, a hit, the same hit at once, twice, and a host that is not served here.
+    // A miss, a hit, two hits on the fast path, and an unknown host.
     for _ in 0..4 {
         text += "GET /a\"b HTTP/1.1\r\nHost: shop.example\r\n\r\n";
     }
@@ -79,14 +78,15 @@ async fn each_request_has_a_line_that_says_what_the_cache_did() {
     assert_eq!(column("remote"), vec![Some(stream.local_addr().unwrap().to_string()); 5]);
     let sizes: Vec<_> = lines.iter().map(|line| line.body_bytes.unwrap()).collect();
     assert_eq!(sizes[..4], [12; 4]);
-    // Everything that the connection carried is somebody's.
+    // The lines account for all bytes of the connection.
     let bytes: u64 = lines.iter().map(|line| line.bytes_out.unwrap()).sum();
     assert_eq!(bytes, said.len() as u64);
     for line in &lines {
         let (ttfb, load) = (line.get(Metric::Ttfb).unwrap(), line.load_ns.unwrap());
         assert_eq!(line.last_byte_ns, Some(ttfb + load));
     }
-    // The miss opened a connection to the origin and waited for it, which was a part of its time; the others asked nobody.
+    // The miss connected to the origin and waited for it during a part of its time. The others made no origin
+    // request.
     let asked = [Metric::Connect, Metric::Send, Metric::Wait].map(|phase| lines[0].phase(phase));
     let sum = asked.iter().map(|took| took.unwrap()).sum::<u64>();
     assert!(sum <= lines[0].get(Metric::Ttfb).unwrap() && lines[0].tls_ns.is_none(), "{asked:?}");
@@ -109,7 +109,7 @@ async fn who_leaves_before_the_answer_has_a_line_too() {
         tokio::task::yield_now().await;
     }
     drop(stream);
-    // The connection's task sees it once it runs again.
+    // The connection's task must run once to detect it.
     while fs::read_to_string(&path).unwrap().lines().count() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
@@ -133,7 +133,7 @@ async fn a_log_is_kept_when_another_begins_and_moved_when_it_is_asked_to() {
     let moved = folder.path().join("moved.jsonl");
     fs::rename(&path, &moved).unwrap();
     log.reopen();
-    // The new file is there once the old one is whole.
+    // The new file is created after the old one is complete.
     while !path.exists() || fs::read_to_string(&moved).unwrap().lines().count() < 3 {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }

@@ -1,4 +1,4 @@
-//! The token of the operator: the scheme in any case, and the challenge of a 401.
+//! Admin token: the scheme is case-insensitive, and a 401 has a challenge.
 
 use http::{Body, Method, Request, token::TokenHash};
 

@@ -1,4 +1,4 @@
-//! Hits that are answered at once, over a connection: they say what the whole path says, and end when the object's use does.
+//! Hits on the fast path over a connection: same responses as the slow path, and invalidated with the object.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -23,7 +23,7 @@ use super::{
 use crate::coder::tests::{decoded, text};
 
 impl Door {
-    /// Asks over HTTP/2, on a connection that is kept.
+    /// Sends a request over a persistent HTTP/2 connection.
     pub(super) async fn ask_http2(
         &self,
         client: &Client,
@@ -89,7 +89,7 @@ async fn it_is_not_for_a_request_with_fields_that_are_in_each_key() {
             assert!(quick || !at_once, "{fields:?}");
         }
     }
-    // One for each key.
+    // One per key.
     assert_eq!(door.stage.asked(), 3);
 }
 
@@ -104,7 +104,7 @@ async fn it_says_the_same_over_http2() {
     }));
     let client = Client::new(&Config { protocol: Protocol::Http2, ..Config::default() }).unwrap();
     for path in ["/a", "/b/c?d=e"] {
-        // What was answered over HTTP/1.1 before is another head of the same object.
+        // The HTTP/1.1 entry of the same object is a separate one.
         for _ in 0..3 {
             door.get(path, &[]).await;
         }
@@ -126,7 +126,7 @@ async fn large_bodies_arrive_whole_however_slowly_they_are_read() {
     let large = |length: usize, number: usize| -> Bytes {
         (0..length).map(|n| u8::try_from(n * (number + 1) % 253).unwrap()).collect()
     };
-    // Less than what is sent from pages, a place that is full, and two that are not.
+    // Below the threshold for sending from pages, one full page, and two partial ones.
     let lengths = [20_000, 64 << 10, 100_001, 300_001];
     let door = Door::new(Stage::new("", move |_, number| {
         std::future::ready(with("max-age=60", large(lengths[number], number)))
@@ -204,7 +204,7 @@ async fn it_ends_with_what_it_was_made_of() {
     for quick in [false, false, true] {
         body("answer 2", quick).await;
     }
-    // Another network: who is served, and how, is found out again.
+    // A new configuration resets the entries.
     let network = crate::Network::clone(&door.stage.edge.network());
     door.stage.edge.replace(network);
     for quick in [false, true] {
@@ -252,7 +252,7 @@ async fn what_is_stored_in_a_coding_is_answered_at_once_too() {
             ("accept: */*", None),
         ] {
             let (said, quick) = door.get("/", &[field]).await;
-            // What is still being coded comes in chunks.
+            // A body that is still being compressed is chunked.
             let is_whole = said.fields.iter().any(|field| field.starts_with("content-length"));
             let body: Vec<_> = said.body.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
             let decoded = coding.map_or(body.clone(), |coding| decoded(coding, &body));
@@ -261,7 +261,8 @@ async fn what_is_stored_in_a_coding_is_answered_at_once_too() {
             assert_eq!(said.fields.iter().find(|field| field.starts_with("content-enc")), named.as_ref());
             let etag = if coding.is_some() { "etag: W/\"a\"" } else { "etag: \"a\"" };
             assert!(said.fields.contains(etag) && said.fields.contains("vary: accept-encoding"));
-            // A first hit finds the coding that its predecessor made or makes, a second one what the first has left.
+            // A first hit uses the coding that the previous request created or creates; a second one uses the
+            // result of the first.
             assert!(quick || round < 2, "{round} {field}");
         }
     }

@@ -1,4 +1,5 @@
-//! Origins that are down, slow, lie or send garbage: each has its status, what it can have is bounded, and other zones are served meanwhile.
+//! Failing, slow and malformed origins: each fault has its status, memory is bounded, and other zones are not
+//! affected.
 
 use std::{
     io,
@@ -22,7 +23,8 @@ const FIRST_BYTE: &str = "first_byte = \"50ms\"\nnext_byte = \"50ms\"\nlargest =
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// A data centre with a zone whose origin does `answer` with each connection, and another one that is well.
+/// A data centre with a zone whose origin runs `answer` on each connection, and another zone with a healthy
+/// origin.
 async fn before<A>(zone: &str, answer: impl Fn(TcpStream) -> A + Send + 'static) -> Stage
 where
     A: Future<Output = io::Result<()>> + Send + 'static,
@@ -37,14 +39,14 @@ where
     beside(zone, &format!("http://{origin}"))
 }
 
-/// The same with an origin that is there already.
+/// The first zone has an existing origin.
 fn beside(zone: &str, origin: &str) -> Stage {
     let stage = Stage::new(zone, async |_, _| with("no-store", "well"));
     let mut network = Network::clone(&stage.edge.network());
     let mut well = network.zones[0].clone();
     well.name = "well".into();
     well.hosts = vec!["well.example".into()];
-    // It may take its time on a busy machine: that it answers is what counts.
+    // A generous timeout for busy machines.
     (well.first_byte, well.next_byte) = (LONG, LONG);
     network.zones[0].origins = vec![origin.parse().unwrap()];
     network.zones.push(well);
@@ -59,7 +61,7 @@ impl Stage {
         assert_eq!(self.send(asked).await.body, "well");
     }
 
-    /// What is known of the first zone's origin.
+    /// The status of the first zone's origin.
     fn origin(&self) -> OriginStatus {
         let network = self.edge.network();
         self.edge.origins.report(network.zones[0].origins.iter(), |_| 0, self.edge.now()).remove(0)
@@ -70,7 +72,7 @@ impl Stage {
     }
 }
 
-/// Reads a request's head.
+/// Reads a request header.
 async fn asked(stream: &mut TcpStream) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -79,7 +81,7 @@ async fn asked(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends a piece over and over: a gigabyte, or until nobody takes it; how much they took.
+/// Sends a piece repeatedly, up to 1 GiB or until the connection is closed. Counts the accepted bytes.
 async fn pour(stream: &mut TcpStream, piece: &[u8], taken: &AtomicU64) {
     while taken.load(SeqCst) < 1 << 30 && stream.write_all(piece).await.is_ok() {
         taken.fetch_add(piece.len() as u64, SeqCst);
@@ -100,7 +102,7 @@ async fn what_is_no_response_is_a_502_or_504_and_says_which() {
         ),
         ("HTTP/1.1 200 OK\r\ncache-control: max", 502, "origin-unreachable"),
         ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", 502, "origin-unreachable"),
-        // It is silent, from the beginning or in the middle of its header.
+        // Silent from the beginning, or within its header.
         ("wait", 504, "origin-too-slow"),
         ("HTTP/1.1 200 OK\r\nwait", 504, "origin-too-slow"),
     ] {
@@ -168,13 +170,14 @@ async fn a_header_without_end_is_not_kept() {
         .await;
         let refused = stage.get("/", &[]).await;
         assert_eq!((refused.status, stage.objects()), (502, 0));
-        // A header's limit, and what the kernel's buffers hold: by default 10 MiB, at most 64 where somebody raised them.
+        // A header's limit plus the kernel's buffers: 10 MiB by default, up to 64 MiB where tcp_rmem or
+        // tcp_wmem was raised.
         assert!(taken.load(SeqCst) < 65 << 20, "{} bytes", taken.load(SeqCst));
         stage.is_well().await;
     }
 }
 
-/// A visitor's response, as far as it came.
+/// Returns the received part of a response.
 async fn came_of(stage: &Stage, path: &str) -> (StatusCode, Result<Bytes, Failure>) {
     let (parts, body) = stage.edge.serve(request(Method::GET, path, &[])).await.into_parts();
     (parts.status, body.collect(1 << 20).await)
@@ -190,11 +193,11 @@ async fn a_length_that_is_a_lie_is_no_end_and_no_other_response() {
         async move {
             asked(&mut stream).await?;
             let said = match number {
-                // Too short; in chunks, without the last one; and a chunk that is longer than it says.
+                // Too short; chunked without the last chunk; a chunk longer than its size.
                 0 => "content-length: 10\r\n\r\nhalf",
                 1 => "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n",
                 2 => "transfer-encoding: chunked\r\n\r\n4\r\nhalves\r\n0\r\n\r\n",
-                // Too long, by what another request could take for its response.
+                // Too long: the excess could be mistaken for the response to another request.
                 3 => {
                     "content-length: 5\r\n\r\nwhole\
                      HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 6\r\n\r\npoison"
@@ -208,7 +211,7 @@ async fn a_length_that_is_a_lie_is_no_end_and_no_other_response() {
     .await;
     for path in ["/short", "/chunks", "/chunk"] {
         let (status, body) = came_of(&stage, path).await;
-        // An error if the origin was seen to break off before the head was sent, else a short response.
+        // An error if the truncation was detected before the header was sent, else a truncated response.
         let is_told = status == 502 || (status == 200 && body.is_err());
         assert!(is_told && stage.objects() == 0, "{path}: {status} {body:?}");
     }
@@ -226,7 +229,7 @@ async fn an_origin_that_stops_within_a_body_is_given_up() {
         std::future::pending().await
     })
     .await;
-    // What is passed on, as it is too large to be stored, and what would be stored.
+    // A body too large to store, which is streamed, and one that would be stored.
     assert_eq!(came_of(&stage, "/").await, (StatusCode::OK, Err(Failure::Timeout)));
     let mut network = Network::clone(&stage.edge.network());
     network.zones[0].largest = 1 << 20;
@@ -253,7 +256,8 @@ async fn a_body_without_end_is_held_back_by_who_does_not_read_it() {
     .await;
     let mut body = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
     assert!(body.data().await.unwrap().is_some());
-    // One thread: when nothing has moved in a hundred rounds of all tasks, and a pause for the kernel, nothing will.
+    // Single-threaded: without progress after a hundred rounds of all tasks and a pause for the kernel, none
+    // will follow.
     let mut before = u64::MAX;
     while taken.load(SeqCst) != before {
         before = taken.load(SeqCst);
@@ -262,7 +266,7 @@ async fn a_body_without_end_is_held_back_by_who_does_not_read_it() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The kernel's buffers, and the 100 KB that might have been stored.
+    // The kernel's buffers, and the 100 KB that may be stored.
     assert!(before < 65 << 20, "{before} bytes");
     assert_eq!(stage.objects(), 0);
     stage.is_well().await;
@@ -280,7 +284,7 @@ async fn nobody_who_cannot_prove_to_be_the_origin_is_believed() {
     let stage = beside("", &format!("https://{stranger}"));
     let refused = stage.get("/", &[]).await;
     let told = "lhr; fwd=bypass; detail=origin-not-trusted".to_owned();
-    let sentence = "The origin could not prove who it is: its TLS handshake failed.\n".into();
+    let sentence = "The TLS handshake with the origin failed.\n".into();
     assert_eq!(refused, Came { status: 502, told, body: sentence });
     stage.is_well().await;
     stop.ask();
@@ -296,7 +300,7 @@ async fn thousands_of_visitors_of_a_silent_origin_get_an_answer_each_and_others_
         .await,
     );
     let mut visitors = tokio::task::JoinSet::new();
-    // More than there may be connections to it: the others wait, and no longer than these.
+    // More than the connection limit: the others wait, but no longer than these.
     for number in 0..2000 {
         let stage = Arc::clone(&stage);
         visitors.spawn(async move {

@@ -1,4 +1,4 @@
-//! Bodies that an origin breaks off: the rest is asked for, and joined if it is of the same.
+//! Truncated response bodies: the rest is requested and combined if it is of the same representation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +14,11 @@ use crate::{
 
 const LENGTH: usize = 3000;
 
-/// What is done to a response before it is sent.
+/// A change of a response before it is sent.
 type Change = fn(&mut Response<Body>);
 
-/// Sends a part of the text, and then its end; or none, once the visitor has seen it.
+/// Sends a part of the text. The last part ends the body; others truncate it after the client has received
+/// them.
 fn part(first: usize, end: usize, seen: &Arc<Notify>) -> Body {
     let ((sender, body), seen) = (Body::channel(1), Arc::clone(seen));
     tokio::spawn(async move {
@@ -31,7 +32,7 @@ fn part(first: usize, end: usize, seen: &Arc<Notify>) -> Body {
     body
 }
 
-/// A whole body, or what of it came.
+/// Returns the complete body, or the received part.
 async fn read(response: Response<Body>, seen: &Notify) -> Result<Vec<u8>, Vec<u8>> {
     let (mut body, mut came) = (response.into_body(), Vec::new());
     loop {
@@ -57,11 +58,12 @@ fn described(body: Body, fields: &[(&'static str, &str)]) -> Response<Body> {
     response
 }
 
-/// An origin that breaks off after 500 bytes, as often as `breaks` says; `change` changes what it sends as a rest.
+/// An origin that truncates the first `breaks` bodies after 500 bytes. `change` modifies the responses with
+/// the rest.
 fn stage(zone: &str, breaks: usize, etag: &'static str, change: Change) -> (Stage, Arc<Notify>) {
     let seen = Arc::new(Notify::new());
     let told = Arc::clone(&seen);
-    // What is announced as too large is not poured at all.
+    // A body with a Content-Length above the limit is not stored at all.
     let is_announced = !zone.contains("largest");
     let stage = Stage::new(zone, move |request: Request<Body>, number| {
         let seen = Arc::clone(&told);
@@ -97,7 +99,7 @@ async fn the_rest_is_asked_for_and_nobody_sees_that() {
         let coded = read(response, &seen).await.unwrap();
         assert!(decoded(cache::Coding::Gzip, &coded) == text(LENGTH));
         assert_eq!(stage.asked(), breaks + 1);
-        // It is stored as if it had come at once, under its newest header.
+        // It is stored as one object, with the newest header.
         let response = stage.edge.serve(asked_for(&[])).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers().get("x-number").unwrap(), &breaks.to_string());
@@ -111,7 +113,7 @@ async fn the_rest_is_asked_for_and_nobody_sees_that() {
 #[tokio::test]
 async fn what_cannot_be_joined_breaks_off_for_the_visitor_too() {
     let changes: [(&'static str, usize, Change); 6] = [
-        // Nothing to join by: the origin is not asked.
+        // Without a strong validator the rest is not requested.
         ("W/\"v1\"", 1, |_| ()),
         ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::OK),
         ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE),
@@ -119,7 +121,7 @@ async fn what_cannot_be_joined_breaks_off_for_the_visitor_too() {
         ("\"v1\"", 2, |response| {
             drop(response.headers_mut().insert("content-range", "bytes 501-2999/3000".parse().unwrap()));
         }),
-        // It says that it is the rest, and is shorter.
+        // The response claims to be the rest but is shorter.
         ("\"v1\"", 2, |response| {
             response.headers_mut().remove("content-length");
             *response.body_mut() = Body::whole("abc");
@@ -144,7 +146,7 @@ async fn an_origin_that_always_breaks_off_is_not_asked_for_ever() {
 
 #[tokio::test]
 async fn what_turns_out_too_large_to_be_stored_goes_on_as_well() {
-    // It is too large after its second part, and breaks off once more after that.
+    // It exceeds the limit after its second part, and is truncated again.
     let (stage, seen) = stage("largest = \"700B\"\n", 2, "\"v1\"", |_| ());
     let response = stage.edge.serve(asked_for(&[])).await;
     assert!(read(response, &seen).await.unwrap() == text(LENGTH));
@@ -169,7 +171,7 @@ async fn what_was_purged_meanwhile_is_not_stored() {
         }
     });
     edge.set(Arc::clone(&stage.edge)).ok().unwrap();
-    // Who asked before the purge gets what there was then.
+    // Requests from before the purge receive the old body.
     let response = stage.edge.serve(asked_for(&[])).await;
     assert!(read(response, &seen).await.unwrap() == text(LENGTH));
     let usage = stage.edge.store.usage();

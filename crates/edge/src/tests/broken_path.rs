@@ -1,4 +1,4 @@
-//! A path to the origin on which connections are accepted and end before a complete response head.
+//! A path to the origin on which connections are accepted and end before a complete response header.
 
 use std::{
     net::SocketAddr,
@@ -18,18 +18,18 @@ use tokio::{
 use super::{detour::nowhere, network::World, request, with};
 use crate::operator::{RouteReason, RouteReason::*};
 
-/// What becomes of a connection on the path.
+/// How a connection on the path ends.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    /// It is reset or closed before anything is read.
+    /// Reset or closed before a read.
     Reset,
     Close,
-    /// It is reset, or closed after these bytes, once a request or a ClientHello was read.
+    /// Reset, or closed after sending these bytes, once a request or a ClientHello was received.
     ResetAfterRequest,
     Bytes(&'static str),
 }
 
-/// A path, and how many connections it was sent something on.
+/// A path, and the number of its connections that received bytes.
 struct Path {
     address: SocketAddr,
     asked: Arc<AtomicUsize>,
@@ -52,7 +52,7 @@ impl Path {
 async fn meet(mut stream: TcpStream, end: End, asked: Arc<AtomicUsize>) {
     let reads = matches!(end, End::ResetAfterRequest | End::Bytes(_));
     if reads && !matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
-        // A data centre that only connects to find out whether it can.
+        // A probe, which only connects.
         return;
     }
     asked.fetch_add(1, SeqCst);
@@ -67,7 +67,7 @@ async fn meet(mut stream: TcpStream, end: End, asked: Arc<AtomicUsize>) {
     }
 }
 
-/// The first data centre's path to the origin ends so; those of the others are whole.
+/// The path of the first data centre ends this way. The others work.
 async fn world(scheme: &str, end: End) -> (World, Path) {
     let path = Path::new(end).await;
     let zones = [(); 3].map(|()| ("detour_statuses = [511]\n".to_owned(), None));
@@ -89,7 +89,7 @@ fn post() -> Request<Body> {
 }
 
 impl World {
-    /// The paths that the first data centre remembers, and why.
+    /// The failed paths of the first data centre, with their reasons.
     fn failed(&self) -> Vec<(String, RouteReason)> {
         let network = self.centres[0].core.network();
         let routes = self.others(0).report_routes(&network);
@@ -144,7 +144,7 @@ async fn an_unsafe_request_takes_another_path_only_if_nothing_of_it_was_sent() {
         let (world, _path) = world(scheme, end).await;
         let came = world.send(0, post()).await;
         assert_eq!(came.status, first, "{scheme} {end:?}: {}", came.told);
-        // Either way the path is remembered, and the next one leaves it alone.
+        // In both cases the failure is recorded and the next request avoids the path.
         let came = world.send(0, post()).await;
         assert_eq!((came.status, came.body), (200, "12345".into()), "{scheme} {end:?}: {}", came.told);
         assert_eq!(world.asked(), if first == 200 { 2 } else { 1 });
@@ -170,7 +170,7 @@ async fn a_kept_connection_that_is_closed_for_its_age_counts_against_no_path() {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            // One response on each, and the next request meets its end.
+            // One response per connection. The next request meets its end.
             if matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
                 let answer = "HTTP/1.1 200 OK\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nit";
                 stream.write_all(answer.as_bytes()).await.unwrap();
@@ -199,7 +199,7 @@ async fn requests_test_the_path_by_powers_of_five_until_it_is_forgotten() {
     let mut direct = Vec::new();
     for number in 0..3137 {
         if number == 3130 {
-            // After ten minutes without another failure the path is as good as new.
+            // A failure expires after ten minutes.
             world.others(0).move_ahead(Duration::from_secs(600));
         }
         let before = attempts();

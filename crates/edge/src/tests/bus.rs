@@ -1,4 +1,4 @@
-//! Purges that travel through a stream of NATS: where links are cut, the server is not there, and the stream is not as it should be.
+//! Purges through a NATS stream with cut links, a failed server and a damaged stream.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{network::Disk, on_disk::OnDisk, operator::BusStatus};
 
-/// A network on this bus.
+/// A network with this bus.
 fn world(shelf: &Shelf, line: &str) -> World {
     let origins = shelf.clone();
     World::on_bus(line, TO_FRA, move |request: Request<Body>, _| {
@@ -27,7 +27,7 @@ fn status(world: &World, centre: usize) -> BusStatus {
     world.centres[centre].core.edge.bus_status().unwrap()
 }
 
-/// Waits until the bus of a data centre is so.
+/// Waits until the bus status of a data centre satisfies a condition.
 async fn until(world: &World, centre: usize, is_so: impl Fn(&BusStatus) -> bool) -> BusStatus {
     loop {
         let status = status(world, centre);
@@ -42,7 +42,7 @@ fn works(status: &BusStatus) -> bool {
     status.error.is_none()
 }
 
-/// Waits until all are on the bus, and have heard of one another there.
+/// Waits until all data centres use the bus and know each other through it.
 async fn all_work(world: &World) {
     for centre in [LHR, FRA, SYD] {
         until(world, centre, works).await;
@@ -74,7 +74,7 @@ async fn a_purge_reaches_a_data_centre_whose_links_are_cut() {
     for centre in [LHR, FRA, SYD] {
         assert_eq!(version(&world, centre, "/a").await, 1);
     }
-    // The stream delivers an entry before it acknowledges it to its writer.
+    // The stream delivers an entry before it acknowledges it to the publisher.
     until(&world, LHR, |status| (status.put, status.waiting) == (1, 0)).await;
     until(&world, SYD, |status| status.taken == 1).await;
 }
@@ -93,7 +93,7 @@ async fn without_nats_links_go_on_and_the_stream_catches_up() {
     assert_eq!((version(&world, SYD, "/a").await, status(&world, LHR).waiting), (1, 1));
     nats.begin().await;
     until(&world, LHR, |status| works(status) && status.waiting == 0).await;
-    // Who comes later, and reaches nobody, hears of it.
+    // A data centre that starts later, without links, receives the purge.
     cut_all(&world);
     world.restart(SYD, None);
     even(&world, SYD, LHR).await;
@@ -112,14 +112,14 @@ async fn what_was_purged_while_the_server_was_dead_arrives_when_it_is_back() {
     shelf.change("/a");
     let told = purge(&world, LHR, "a", Depth::Hard).await;
     assert!(told.iter().all(|there| there.unreachable.is_some()), "{told:?}");
-    // It has acknowledged nothing.
+    // It has acknowledged no purge.
     assert_eq!(version(&world, SYD, "/a").await, 0);
     until(&world, SYD, |status| !works(status)).await;
     nats.begin().await;
     even(&world, SYD, LHR).await;
     even(&world, FRA, LHR).await;
     assert_eq!(version(&world, SYD, "/a").await, 1);
-    // It has all that it had.
+    // It retains all entries.
     assert_eq!(status(&world, SYD).resets, 0);
 }
 
@@ -128,7 +128,7 @@ async fn who_reaches_the_stream_puts_into_it_what_another_one_cannot() {
     let (nats, shelf) = (Nats::start().await, Shelf::default());
     let mut world = world(&shelf, &nats.line(""));
     all_work(&world).await;
-    // lhr purges, is heard of by fra over the link alone, and ends.
+    // lhr purges, only fra receives it over the link, and lhr ends.
     let network = world.centres[LHR].core.network();
     world.centres[LHR].core.edge.take_part(None);
     world.let_pass(SYD, LHR, false);
@@ -165,7 +165,7 @@ async fn a_restart_takes_what_it_missed_and_no_more() {
     purge(&world, LHR, "a", Depth::Soft).await;
     world.restart(SYD, Some(OnDisk::open(&disk(&folder)).unwrap()));
     even(&world, SYD, LHR).await;
-    // One purge, and not the one from before once more.
+    // The new purge is applied once, and the old one is not repeated.
     assert_eq!(world.centres[SYD].core.store.epoch(), epoch + 1);
     assert_eq!([version(&world, SYD, "/a").await, version(&world, SYD, "/b").await], [1, 0]);
 }
@@ -186,7 +186,7 @@ async fn who_was_away_for_longer_than_the_stream_remembers_takes_everything_for_
     purge(&world, LHR, "a", Depth::Soft).await;
     purge(&world, LHR, "b", Depth::Soft).await;
     until(&world, LHR, |status| status.waiting == 0).await;
-    // As the limit of the stream does, which leaves the last message of each log.
+    // Like the stream's limit, which keeps the last message of each log.
     let purged = nats.ask("$JS.API.STREAM.PURGE.LONGHAUL_PURGES", "{\"keep\":1}");
     assert!(purged.contains("\"success\":true,\"purged\":1"), "{purged}");
     world.restart(SYD, Some(OnDisk::open(&disk(&folder)).unwrap()));
@@ -194,7 +194,7 @@ async fn who_was_away_for_longer_than_the_stream_remembers_takes_everything_for_
     assert_eq!(version(&world, SYD, "/a").await, 1);
 }
 
-/// Deletes the stream. The data centres make it again.
+/// Deletes the stream. The data centres recreate it.
 fn delete_stream(nats: &Nats) {
     let deleted = nats.ask("$JS.API.STREAM.DELETE.LONGHAUL_PURGES", "");
     assert!(deleted.contains("\"success\":true"), "{deleted}");
@@ -210,7 +210,7 @@ async fn a_stream_that_was_made_anew_may_have_lost_purges() {
     for centre in [LHR, FRA, SYD] {
         assert_eq!((version(&world, centre, "/b").await, status(&world, centre).resets), (0, 0));
     }
-    // As one does that was purged by somebody who is gone.
+    // Like an object purged by a data centre that no longer exists.
     shelf.change("/b");
     delete_stream(&nats);
     for centre in [LHR, FRA, SYD] {
@@ -273,7 +273,7 @@ async fn garbage_is_passed_over_and_counted() {
         ("1f", "{}"),
         ("%ff", "purges"),
         ("2f", long.as_str()),
-        // Of another log than its part's.
+        // Its log is not the log in the subject.
         ("1f", r#"{"data_centre":"lhr","log":"2f","first":1,"purges":[]}"#),
         ("all.fra", "hello"),
         ("all.fra", r#"{"network":"m","log":"1","position":""}"#),
@@ -309,7 +309,7 @@ async fn a_stream_that_is_not_this_networks_is_not_used() {
         let world = world(&shelf, &nats.line(&format!("/{name}")));
         let is_told = |status: &BusStatus| status.error.as_ref().is_some_and(|why| why.contains(expected));
         until(&world, LHR, is_told).await;
-        // The links go on.
+        // Links still work.
         let told = purge(&world, LHR, "a", Depth::Soft).await;
         assert!(told.iter().all(|there| there.applied_ms.is_some()), "{told:?}");
     }
@@ -322,7 +322,7 @@ async fn two_data_centres_of_one_name_are_told_of_each_other() {
     all_work(&world).await;
     let word = r#"{"network":"n","log":"77","position":""}"#;
     nats.tell("LONGHAUL_PURGES.n.all.syd", word);
-    // One word may be the last one of a process that has ended.
+    // One message may be the last one of a process that has ended.
     nats.tell("LONGHAUL_PURGES.n.all.syd", "{}");
     until(&world, SYD, |status| status.unread == 1).await;
     assert_eq!(status(&world, SYD).namesake, None);
@@ -346,7 +346,7 @@ async fn a_log_that_all_have_leaves_the_stream() {
     assert!(is_there());
     world.centres[SYD].core.edge.take_part(None);
     world.restart(SYD, None);
-    // The links are cut: that the log is over is said on the bus as well.
+    // With cut links, the end of the log is received through the bus.
     cut_all(&world);
     while is_there() {
         sleep(Duration::from_millis(50)).await;

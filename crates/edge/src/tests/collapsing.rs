@@ -7,7 +7,7 @@ use tokio::sync::{Barrier, Semaphore};
 
 use super::{Came, Stage, request, with};
 
-/// Clients that ask for one URL while its origin still owes the first response.
+/// Clients that request one URL while its first response is outstanding.
 const CLIENTS: usize = 4;
 
 fn page(request: &Request<Body>) -> Bytes {
@@ -19,7 +19,8 @@ fn cookie(client: usize) -> &'static str {
     ["u=0", "u=1", "u=2", "u=3"][client]
 }
 
-/// What each client received, in order, where the origin's answers are opened one by one after all requests have arrived.
+/// The responses of all clients, in order. The origin's responses are released one by one after all requests
+/// have arrived.
 async fn together(stage: &Arc<Stage>, fields: &[(&'static str, &'static str)]) -> Vec<Response<Bytes>> {
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
@@ -36,11 +37,11 @@ async fn together(stage: &Arc<Stage>, fields: &[(&'static str, &'static str)]) -
     received.into_iter().map(|(_, response)| response).collect()
 }
 
-/// An origin whose first answer comes only when the other clients wait for it.
+/// An origin whose first response is delayed until the other clients wait for it.
 fn slow(fields: &'static [(&'static str, &'static str)]) -> Arc<Stage> {
     Arc::new(Stage::new("", move |request, number| async move {
         if number == 0 {
-            // All requests of a test are made before the runtime polls the origin's connection again.
+            // All requests of a test are sent before the runtime polls the origin's connection again.
             for _ in 0..100 {
                 tokio::task::yield_now().await;
             }
@@ -89,7 +90,7 @@ async fn a_response_that_is_fresh_goes_to_all() {
     let received = together(&stage, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
     assert_eq!(stage.asked(), 1);
-    // So is one that may be used while it is revalidated.
+    // A response that may be used during revalidation is shared, too.
     let stage = slow(&[("cache-control", "max-age=0, stale-while-revalidate=60"), ("etag", "\"a\"")]);
     let received = together(&stage, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
@@ -112,7 +113,7 @@ async fn after_one_such_response_the_next_requests_do_not_wait_for_one_another()
     let stage = Stage::new("", move |_, number| {
         let both = Arc::clone(&both);
         async move {
-            // The second and the third are answered when both are there.
+            // The second and third responses wait for each other.
             if number > 0 {
                 both.wait().await;
             }

@@ -1,4 +1,4 @@
-//! Text that is compressed on its way: what visitors get of it, what is stored, and what ends it.
+//! Compression of text: responses, stored objects, and aborted compression.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
 
 const ZONE: &str = "compress = [\"zstd\", \"br\", \"gzip\"]\n";
 
-/// A text with all that belongs to its bytes.
+/// A text with all header fields that depend on its bytes.
 fn document(length: usize) -> Response<Body> {
     let mut response = with("max-age=60", text(length));
     for (name, value) in [
@@ -32,7 +32,7 @@ fn document(length: usize) -> Response<Body> {
     response
 }
 
-/// What came: header without what depends on the clock, and the body as it was before it was coded.
+/// Header fields that do not depend on the clock, and the decoded body.
 async fn get(
     stage: &Stage,
     accepted: &str,
@@ -88,7 +88,7 @@ async fn each_coding_is_made_once_of_what_the_origin_was_asked_for_once() {
                 assert_eq!(headers.contains_key("accept-ranges"), token.is_empty());
             }
             made.push(stage.edge.store.usage());
-            // The second round makes nothing.
+            // The second round is served from the store.
             assert_eq!(made[0], made[round]);
         }
         assert_eq!((made[0].objects, stage.asked()), (1, 1));
@@ -101,7 +101,7 @@ async fn what_is_stored_in_a_coding_is_counted_and_goes_with_its_object() {
     let mut bytes = 0;
     for accepted in ["", "gzip", "br", "zstd"] {
         let (_, headers, _) = get(&stage, accepted, &[]).await;
-        // A hit has the length that was counted.
+        // A hit includes the length of the compressed body.
         let (_, hit, _) = get(&stage, accepted, &[]).await;
         assert!(stage.edge.store.usage().bytes > bytes, "{headers:?}");
         let added = stage.edge.store.usage().bytes - bytes;
@@ -183,7 +183,7 @@ async fn its_origin_is_asked_by_its_own_validator_and_confirms_all_forms() {
         assert_eq!((field(&headers, "content-encoding"), field(&headers, "x-number")), (token, "1"));
         assert_eq!(body, text(100_000));
     }
-    // The bodies are those from before; the header has a field more.
+    // The bodies are unchanged. The header has one more field.
     let after = before + "x-number1".len() as u64;
     assert_eq!((stage.edge.store.usage().bytes, stage.asked()), (after, 2));
 }
@@ -199,10 +199,10 @@ async fn parts_are_those_of_the_body_as_it_came() {
         assert!(!headers.contains_key("content-encoding"));
         assert_eq!(body, text(2000)[10..20]);
     }
-    // The tag of a coded form is not one to put parts together by.
+    // The tag of a compressed body does not permit combining parts.
     let (status, _, body) = get(&stage, "gzip", &[range, ("if-range", "W/\"v1\"")]).await;
     assert_eq!((status, body), (StatusCode::OK, text(2000).into()));
-    // Who takes nothing but the coded form gets all of it.
+    // A client that accepts only the coding receives the complete body.
     let (status, headers, body) = get(&stage, "gzip, identity;q=0", &[range]).await;
     assert_eq!(
         (status, field(&headers, "content-encoding"), body),
@@ -271,7 +271,7 @@ async fn a_head_says_what_a_get_would() {
     };
     assert_eq!(head().await, "");
     get(&stage, "identity", &[]).await;
-    // It is stored, and was not coded yet.
+    // It is stored but not compressed yet.
     assert_eq!(head().await, "");
     get(&stage, "br", &[]).await;
     let (_, headers, _) = get(&stage, "br", &[]).await;
@@ -370,17 +370,17 @@ async fn who_comes_when_too_many_bodies_are_coded_gets_it_as_it_came() {
     for _ in 0..2 {
         assert_eq!(field(&get(&stage, "br", &[]).await.1, "content-encoding"), "br");
     }
-    // Coders that are done are free for others.
+    // Finished coders are available again.
     assert_eq!(stage.edge.coders.available_permits(), all as usize);
 }
 
-/// Bodies on disk in a coding, of one key.
+/// Number of compressed bodies on disk with one key.
 fn on_disk(stage: &Stage, coding: Coding) -> usize {
     let key = format!("{}\nhttp://shop.example/", coding.token());
     stage.edge.on_disk.as_ref().unwrap().store().find(key.as_bytes()).unwrap().len()
 }
 
-/// A text of which half is left at best, as each byte has 4 bits that nobody could foretell.
+/// A text that compresses to half its size at best, because each byte has 4 random bits.
 fn digits(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let mut digit = || {
@@ -392,7 +392,7 @@ fn digits(length: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn what_was_compressed_survives_a_restart() {
-    // One block on disk, and more than one.
+    // One block on disk, and several.
     for (length, is_short) in [(20_000, true), (150_000, false)] {
         let directory = TempDir::new().unwrap();
         let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
@@ -403,7 +403,7 @@ async fn what_was_compressed_survives_a_restart() {
         get(&stage, "gzip", &[]).await;
         stage.restart(&disk).await;
         assert_eq!(Coding::ALL.map(|coding| on_disk(&stage, coding)).iter().sum::<usize>(), 2);
-        // Nobody can compress anything now.
+        // All coders are in use.
         let coders = Arc::clone(&stage.edge.coders);
         let all = u32::try_from(coders.available_permits()).unwrap();
         let _all = coders.acquire_many(all).await.unwrap();
@@ -446,7 +446,7 @@ async fn a_coded_body_that_is_damaged_on_disk_is_made_again() {
     stage.edge.on_disk.as_ref().unwrap().close();
     let segment = disk.path.join("segment-00000001.log");
     let mut bytes = std::fs::read(&segment).unwrap();
-    // The body lies before it as it came.
+    // The uncompressed body precedes it.
     bytes[22_000] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
     stage.restart(&disk).await;

@@ -17,7 +17,6 @@ fn with_bytes(fields: &[(&'static str, &[u8])]) -> Request<Body> {
     request
 }
 
-/// Names and values.
 type Fields<'f> = &'f [(&'static str, &'f [u8])];
 
 #[tokio::test]
@@ -46,7 +45,7 @@ async fn tags_beyond_ascii_are_compared_by_their_bytes() {
     assert_eq!(stage.asked(), 1);
 }
 
-/// The response of an origin with a text that supports ranges.
+/// A response of an origin that supports ranges.
 fn text(request: &Request<Body>, mut response: Response<Body>) -> Response<Body> {
     let text: Vec<_> = (0..600).flat_map(|line| format!("line {line}\n").into_bytes()).collect();
     let headers = response.headers_mut();
@@ -89,7 +88,7 @@ async fn a_date_that_several_forms_share_is_no_condition_for_a_part() {
                 let told = got.headers().get("content-encoding").map(|coding| coding.to_str().unwrap());
                 assert_eq!((got.status().as_u16(), told), (200, coding), "{cache_control} {zone} {accepted}");
             }
-            // Without If-Range, the range counts.
+            // Without If-Range the range applies.
             let got = stage.edge.serve(request(Method::GET, "/", &[("range", "bytes=20-29")])).await;
             assert_eq!(got.status(), 206, "{cache_control} {zone}");
         }
@@ -129,7 +128,7 @@ async fn a_304_that_was_not_asked_for_is_an_error_of_the_origin() {
 
 #[tokio::test]
 async fn an_object_stands_in_for_a_304_about_nothing() {
-    // The first 304 has another tag, the second is unsolicited.
+    // The first 304 has another tag. The second is unsolicited.
     let stage = Stage::new("stale_if_error = \"1h\"\n", async |_, number| {
         let mut response = with("max-age=0", if number == 0 { "it" } else { "" });
         if number > 0 {

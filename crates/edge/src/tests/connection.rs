@@ -1,4 +1,4 @@
-//! What a visitor's connection carries besides requests and responses: interim responses, trailers, other protocols.
+//! Interim responses, trailers and protocol upgrades on client connections.
 
 use std::{
     collections::VecDeque,
@@ -22,7 +22,7 @@ use tokio::{
 use super::{Stage, with};
 use crate::core::Visitors;
 
-/// What comes back on a connection until it ends.
+/// Returns all bytes received until the connection ends.
 async fn said(stage: &Stage, sent: &str) -> String {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = server.addresses().unwrap()[0];
@@ -35,7 +35,7 @@ async fn said(stage: &Stage, sent: &str) -> String {
     text
 }
 
-/// An edge whose origin has hints for each page.
+/// An edge whose origin sends early hints for each page.
 fn hinting() -> Stage {
     Stage::new("", async |request: Request<Body>, _| {
         let interim: &Interim = request.extensions().get().unwrap();
@@ -60,7 +60,7 @@ async fn interim_responses_reach_visitors_in_each_version() {
         let origin = format!("https://{address}").parse().unwrap();
         let client = Config { protocol, trust: Trust::Anyone, ..Config::default() };
         let client = Client::new(&client).unwrap();
-        // Of a page that is there nobody asks the origin.
+        // A hit requires no origin request.
         for expected in [1, 0] {
             let seen = Arc::new(Mutex::new(Vec::new()));
             let noted = Arc::clone(&seen);
@@ -92,7 +92,7 @@ async fn interim_responses_are_passed_on_to_the_one_who_asked() {
     assert!(interim.starts_with("HTTP/1.1 103 ") && interim.contains("link: </a.css>"), "{text}");
     assert!(!text.contains("lh-hop-count"), "{text}");
     assert!(rest.starts_with("HTTP/1.1 200 OK\r\n") && rest.ends_with("whole"), "{text}");
-    // They belong to the exchange with the origin, and there is none now.
+    // Interim responses belong to the exchange with the origin, and a hit has no such exchange.
     let text = said(&stage, ask).await;
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
 }
@@ -130,7 +130,7 @@ async fn a_websocket_is_passed_through() {
 #[tokio::test]
 async fn an_origin_that_does_not_switch_answers() {
     let stage = Stage::new("", async |request: Request<Body>, _| {
-        // Another version of HTTP would pass by this network's rules: such a wish is not passed on.
+        // An upgrade to another HTTP version would bypass the rules, so it is not forwarded.
         let upgrade = request.headers().get("upgrade").map_or("none", |value| value.to_str().unwrap());
         with("no-store", upgrade.to_owned())
     });
@@ -160,7 +160,6 @@ async fn head_asks_for_no_other_protocol() {
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.contains("\r\n\r\nHTTP/1.1 421"), "{text}");
 }
 
-/// A body in frames.
 struct Several(VecDeque<Frame<Bytes>>);
 
 impl Frames for Several {
@@ -191,6 +190,6 @@ async fn trailers_are_passed_on_to_who_wants_them() {
     let text = said(&stage, ask).await;
     assert!(text.ends_with("4\r\ndata\r\n0\r\nx-sum: 1\r\n\r\n"), "{text}");
     let text = said(&stage, &ask.replace("TE: trailers", "x: y")).await;
-    // The whole body has come without trailers, so that it has a length.
+    // The complete body arrived without trailers, so it has a length.
     assert!(text.ends_with("\r\n\r\ndata") && text.contains("content-length: 4\r\n"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! An origin that one data centre cannot reach, and others can.
+//! An origin that one data centre cannot reach and others can.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +16,7 @@ use tokio::{
 use super::{network::World, request, with};
 use crate::operator::RouteReason;
 
-/// An address at which nobody listens, and no other test will: the socket that has it stays open.
+/// An address without a listener. The open socket reserves it.
 pub(super) fn nowhere() -> SocketAddr {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -25,12 +25,12 @@ pub(super) fn nowhere() -> SocketAddr {
     address
 }
 
-/// Zones of which the first one's data centre looks for the origin where it is not.
+/// Zones of which the first data centre's has an unreachable origin address.
 fn first_is_cut(zone: &str) -> [(String, Option<SocketAddr>); 3] {
     [Some(nowhere()), None, None].map(|found_at| (zone.to_owned(), found_at))
 }
 
-/// A world whose first data centre looks for the origin where it is not.
+/// A world whose first data centre has an unreachable origin address.
 fn cut(zone: &str) -> World {
     World::with(first_is_cut(zone), async |request: Request<Body>, number| {
         let body = request.into_body().collect(100).await.unwrap();
@@ -51,7 +51,7 @@ async fn where_one_way_is_cut_no_request_fails() {
     let [route] = &routes[..] else { panic!("{routes:?}") };
     assert_eq!((route.route.as_str(), route.reason), ("direct", RouteReason::ConnectionRefused));
     assert_eq!(route.origin, network.zones[0].origins[0].to_string());
-    // The first one found out, and all others have met it: the next to try it is the 625th.
+    // The first request recorded the failure, and the others avoided the path: the next test is request 625.
     assert_eq!((route.requests, route.next_test_at), (199, 625));
     assert!(route.detour.as_deref().is_some_and(|detour| ["fra", "syd"].contains(&detour)), "{route:?}");
 }
@@ -64,14 +64,14 @@ async fn what_changes_something_goes_round_once_and_whole() {
         *post.body_mut() = Body::whole("12345");
         post
     };
-    // Nothing of it was sent on the way that is cut.
+    // No byte was sent on the failed path.
     for number in 1..4 {
         let came = world.send(0, post()).await;
         assert_eq!((came.status, came.body, world.asked()), (200, "12345".into(), number));
     }
 }
 
-/// What sends back what it gets, and takes its leave; where it is not wanted, it says so.
+/// Echoes bytes after an upgrade. Without an upgrade it responds with an error.
 async fn echo(request: Request<Body>, _: usize) -> Response<Body> {
     if request.uri().path() != "/chat" {
         let mut response = with("no-store", "not here");
@@ -117,7 +117,7 @@ async fn a_websocket_goes_round_too() {
     let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
     let (mut visitor, edge) = duplex(1000);
     let going = tokio::spawn(go(Box::new(edge)));
-    // It answers while it is asked, and the bytes are more than all that wait on the way.
+    // The echo runs concurrently, and the bytes exceed all buffers on the path.
     let said: Vec<u8> = (0..1_000_000_u32).map(|number| number.to_le_bytes()[0]).collect();
     for chunk in said.chunks(100_000) {
         let (mut read, mut write) = tokio::io::split(&mut visitor);
@@ -127,7 +127,7 @@ async fn a_websocket_goes_round_too() {
         got.unwrap();
         assert!(heard == chunk);
     }
-    // An end goes through as well, and what is said after it.
+    // Half-close is forwarded, and bytes in the other direction still arrive.
     visitor.shutdown().await.unwrap();
     let mut rest = Vec::new();
     visitor.read_to_end(&mut rest).await.unwrap();
@@ -146,7 +146,7 @@ async fn a_websocket_ends_with_the_data_centre_that_it_goes_through() {
     assert_eq!(visitor.read_u8().await.unwrap(), b'a');
     world.centres[1].die();
     world.centres[2].die();
-    // The visitor says nothing more, and is let go all the same.
+    // The client is silent, and its connection is closed nevertheless.
     going.await.unwrap();
     assert_eq!(visitor.read(&mut [0; 1]).await.unwrap(), 0);
 }
@@ -155,7 +155,7 @@ async fn a_websocket_ends_with_the_data_centre_that_it_goes_through() {
 async fn a_tunnel_for_which_there_is_no_room_is_not_held_against_the_way() {
     let world = World::with_streams(2, first_is_cut(""), echo);
     let mut open = Vec::new();
-    // Two of them through each of the other two data centres.
+    // Two through each of the other data centres.
     for number in 0..4 {
         let mut response = world.centres[0].core.serve(websocket("/chat")).await;
         assert_eq!(response.status(), 101, "{number}");
@@ -168,14 +168,14 @@ async fn a_tunnel_for_which_there_is_no_room_is_not_held_against_the_way() {
     assert_eq!(world.centres[0].core.serve(websocket("/chat")).await.status(), 502);
     let routes = world.others(0).report_routes(&world.centres[0].core.network());
     assert_eq!(routes.iter().map(|route| &route.route[..]).collect::<Vec<_>>(), ["direct"]);
-    // One of them ends, and the next has its room.
+    // One ends and makes room for the next.
     let mut ended = open.remove(0);
     ended.shutdown().await.unwrap();
     ended.read_to_end(&mut Vec::new()).await.unwrap();
     while world.centres[0].core.serve(websocket("/chat")).await.status() != 101 {}
 }
 
-/// What becomes of a visitor's connection whose origin ends in order, or is reset, after a word.
+/// Returns the end of a client connection after the origin has closed or reset its own.
 async fn ending(world: &World, is_reset: bool) -> std::io::Result<Vec<u8>> {
     let core = std::sync::Arc::clone(&world.centres[0].core);
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
@@ -235,7 +235,7 @@ async fn a_websocket_that_nobody_reads_holds_up_no_other() {
         tokio::spawn(go(Box::new(edge)));
         ends.push(visitor);
     }
-    // The first one says what nobody takes back, until nothing more has room on the whole way.
+    // The first client sends without reading until all buffers are full.
     let (mut deaf, mut other) = (ends.remove(0), ends.remove(0));
     let piece = vec![0; 100_000];
     while tokio::time::timeout(Duration::from_millis(300), deaf.write_all(&piece)).await.is_ok() {}
@@ -299,27 +299,28 @@ async fn a_zone_may_forbid_it() {
 
 #[tokio::test]
 async fn an_upper_tier_that_is_cut_off_is_served_by_who_asked_it() {
-    // fra, which all others ask, finds the origin nowhere: it goes through syd.
+    // fra, the upper tier of the others, cannot reach the origin and uses syd.
     let zones = [None, Some(nowhere()), None];
     let zones = zones.map(|found_at| ("tiers = { lhr = \"fra\", syd = \"fra\" }\n".to_owned(), found_at));
     let world = World::with(zones, async |_, _| with("max-age=60", "it"));
     let came = world.get(0, "/").await;
     assert_eq!((came.status, world.asked(), world.asked_by_others(1)), (200, 1, 1));
-    // Of two data centres, the one that asked is the only other one: it does without.
+    // The only other data centre is the requester, so no detour is possible.
     world.centres[2].die();
     for number in 0..20 {
         assert_eq!(world.get(0, &format!("/{number}")).await.status, 200);
     }
 }
 
-/// The address of an origin that answers one request, and says nothing more on that connection; nobody can connect to it afterwards.
+/// The address of an origin that serves one request, is then silent on that connection, and accepts no
+/// further connections.
 fn falls_silent() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for connection in listener.incoming() {
             let (mut connection, mut bytes) = (connection.unwrap(), [0; 4096]);
-            // Who only finds out whether it can be connected to says nothing.
+            // Probes send no bytes.
             if connection.read(&mut bytes).is_ok_and(|read| read > 0) {
                 connection
                     .write_all(b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nit")
@@ -340,13 +341,13 @@ async fn a_way_that_is_cut_under_an_open_connection_is_not_a_slow_origin() {
     let zones = [Some(falls_silent()), None, None].map(|found_at| (zone(asks_lhr), found_at));
     let world = World::with(zones, async |_, _| with("max-age=60", "it"));
     assert_eq!((world.get(1, "/first").await.status, world.asked()), (200, 0));
-    // Without it nobody is left whom lhr could ask but fra, which asks lhr.
+    // The only remaining data centre for lhr is fra, which sends requests to lhr.
     world.centres[2].die();
     let of_lhr = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         world.get(0, "/second").await
     };
-    // A visitor of lhr waits for what fra has asked for, which comes to nothing, and has another way.
+    // The client of lhr waits for the fetch of fra, which fails, and then uses another path.
     let (fra, lhr) = tokio::join!(world.get(1, "/second"), of_lhr);
     assert_eq!((fra.status, lhr.status), (200, 200), "{} {}", fra.told, lhr.told);
 }

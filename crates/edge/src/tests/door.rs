@@ -1,4 +1,4 @@
-//! A data centre with a door: requests as they come over a connection, and what became of each.
+//! A data centre with a listener: requests over connections, and the path that each took.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use tokio::{
 use super::Stage;
 use crate::{core::Visitors, sending::Sending};
 
-/// A core's visitors, and how many were answered at once or passed on line by line.
+/// Client handler of a core, with counts of requests on the fast path and the relay path.
 struct Counted {
     visitors: Visitors,
     at_once: Arc<AtomicUsize>,
@@ -64,7 +64,7 @@ impl Handler for Counted {
     }
 }
 
-/// The way into a data centre.
+/// A client's access to a data centre.
 pub(super) struct Door {
     pub(super) stage: Stage,
     pub(super) address: SocketAddr,
@@ -72,7 +72,7 @@ pub(super) struct Door {
     pub(super) relayed: Arc<AtomicUsize>,
 }
 
-/// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
+/// A response: status line, fields in any order without those that depend on the clock, and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) status: String,
@@ -85,7 +85,7 @@ impl Door {
         Self::on("127.0.0.1:0", stage)
     }
 
-    /// The same at this address. IPv4 clients of `::` have IPv4-mapped addresses.
+    /// Listens on this address. IPv4 clients of `::` have IPv4-mapped addresses.
     pub(super) fn on(address: &str, stage: Stage) -> Self {
         let server = Server::listen(&[address.parse().unwrap()]).unwrap();
         let mut address = server.addresses().unwrap()[0];
@@ -100,7 +100,7 @@ impl Door {
         Self { stage, address, at_once, relayed }
     }
 
-    /// Asks, on a connection of its own, and says whether the answer came at once.
+    /// Sends a request on a new connection and returns whether it used the fast path.
     pub(super) async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
         let before = self.at_once.load(SeqCst);
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
@@ -110,7 +110,7 @@ impl Door {
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).await.unwrap();
-        // A letter for each byte.
+        // Latin-1: one character per byte.
         let text: String = bytes.into_iter().map(char::from).collect();
         let (head, rest) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.lines();
@@ -125,20 +125,20 @@ impl Door {
     }
 }
 
-/// The fields of a response over HTTP/2 to a request for this path, without values that depend on the clock.
+/// Fields of an HTTP/2 response to a request for this path, without values that depend on the clock.
 pub(super) fn fields_of(path: &str, response: &Response<Bytes>) -> BTreeSet<String> {
     let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
     let lines = response.headers().iter().map(|(name, value)| format!("{name}: {}", text(value)));
     without_clock(path, &lines.collect::<Vec<_>>())
 }
 
-/// The fields of a response to a request for this path, without values that depend on the clock.
+/// Fields of a response to a request for this path, without values that depend on the clock.
 fn without_clock(path: &str, fields: &[String]) -> BTreeSet<String> {
     let age = fields.iter().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
     let fields = fields.iter().map(|line| {
         let line = if line.starts_with("age: ") { "age: N" } else { line };
         match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
-            // A browser counts from the origin's date.
+            // Browser lifetimes are relative to the origin's Date.
             Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
             _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
         }

@@ -36,7 +36,7 @@ async fn an_ipv4_client_of_a_socket_for_both_families_has_its_ipv4_address() {
         ),
     ] {
         assert_eq!(stage.send(from(address, &[])).await.body, expected);
-        // An element that is appended to an open string becomes a part of the string.
+        // Appending to an unterminated quoted string would extend the string.
         assert_eq!(stage.send(from(address, &[("forwarded", "for=\"x")])).await.body, expected);
     }
     let continued = stage.send(from("192.0.2.7:5", &[("forwarded", "for=\"x\"")])).await.body;

@@ -1,4 +1,4 @@
-//! A link that can be cut: what one data centre connects to instead of another one.
+//! A proxy in front of a data centre's link address, which can cut the link.
 
 use std::{
     net::{SocketAddr, TcpListener as Listener},
@@ -18,7 +18,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// An open one. To be called in a tokio runtime.
+    /// An open gate. Call within a tokio runtime.
     pub(super) fn before(target: SocketAddr) -> Self {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -44,12 +44,12 @@ impl Gate {
         Self { address, target, is_open }
     }
 
-    /// Lets connections pass, or breaks all off.
+    /// Opens the gate, or closes it and all its connections.
     pub(super) fn set(&self, is_open: bool) {
         self.is_open.send_replace(is_open);
     }
 
-    /// Leads elsewhere from now on.
+    /// Changes the target.
     pub(super) fn lead_to(&self, target: SocketAddr) {
         *self.target.lock().unwrap() = target;
     }

@@ -1,4 +1,4 @@
-//! The most recent answer of the origin counts: it ends the use of what was stored before, whether it is stored itself or not.
+//! The most recent response of the origin invalidates older stored ones, even if it is not stored.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::{Stage, request};
 use crate::flights::Part;
 
-/// An origin with one answer and then, for good, another one.
+/// An origin that sends one response and then always another one.
 fn changing(
     zone: &str,
     first: &'static str,
@@ -47,7 +47,7 @@ async fn an_answer_in_the_background_ends_stale_while_revalidate() {
         let stage = changing("", "max-age=0, stale-while-revalidate=600", *status, second);
         stage.get("/", &[]).await;
         assert_eq!(stage.get("/", &[]).await.body, "old");
-        // It is used until the origin has answered, and not after that.
+        // It is used until the response of the origin arrives.
         while stage.edge.store.usage().objects > 0 {
             tokio::task::yield_now().await;
         }
@@ -116,7 +116,7 @@ async fn an_answer_that_breaks_off_ends_nothing() {
         {
             tokio::task::yield_now().await;
         }
-        // The object that broke off is gone, and the one before it is back.
+        // The truncated object is removed, and the previous one is used again.
         while stage.edge.store.whole(&key(), &http::HeaderMap::new()).is_none() {
             tokio::task::yield_now().await;
         }
@@ -131,7 +131,7 @@ async fn an_answer_in_the_background_that_is_too_large_ends_the_use_of_the_old_o
         response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
         response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
         if number > 0 {
-            // Without a length: how large it is turns out when most of it has arrived.
+            // Without Content-Length the size is known only after most of the body has arrived.
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move { while sender.send(vec![b'n'; 64 << 10]).await.is_ok() {} });
             *response.body_mut() = body;
@@ -150,7 +150,7 @@ async fn an_answer_in_the_background_that_is_too_large_ends_the_use_of_the_old_o
     assert_eq!(stage.edge.store.usage().objects, 0);
 }
 
-/// The answer to the first request is held back until later ones are answered.
+/// The first response is held back until later ones have been sent.
 fn slow_first(later: &'static [(u16, &'static str)]) -> (Arc<Stage>, Arc<Notify>) {
     let release = Arc::new(Notify::new());
     let held = Arc::clone(&release);
@@ -190,7 +190,7 @@ async fn an_answer_to_an_earlier_request_is_not_stored_after_one_to_a_later() {
         while stage.asked() == 0 {
             tokio::task::yield_now().await;
         }
-        // They join no fetch that began before them.
+        // They do not join a fetch that began before them.
         for _ in later {
             stage.get("/", &[("cache-control", "no-cache")]).await;
         }
@@ -214,7 +214,8 @@ async fn an_answer_that_is_superseded_ends_the_use_of_the_object_before_it() {
             let lifetime = if number == 0 { "max-age=0, stale-while-revalidate=600" } else { "max-age=600" };
             response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
             response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
-            // The second response is for all devices: the third one supersedes it, which is for another device than the first.
+            // The second response does not vary. The third supersedes it and is for another device than the
+            // first.
             if number != 1 {
                 response.headers_mut().insert("vary", "x-device".parse().unwrap());
             }

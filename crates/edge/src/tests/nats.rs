@@ -1,4 +1,4 @@
-//! A server of NATS, as the distribution's package has it: started by a test in its own folder, killed, and asked and told things by hand.
+//! A NATS server (`nats-server` from the distribution) in a temporary folder, with raw requests and messages.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-/// A server on a port of its own. It is killed when it is dropped.
+/// A server on its own port. It is killed when dropped.
 pub(super) struct Nats {
     folder: TempDir,
     port: u16,
@@ -25,7 +25,7 @@ impl Nats {
         nats
     }
 
-    /// One that does not run yet.
+    /// Does not start the server.
     pub(super) fn absent() -> Self {
         let folder = TempDir::new().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -35,7 +35,7 @@ impl Nats {
         Self { folder, port, process: None }
     }
 
-    /// Starts it, with what it had.
+    /// Starts the server with its existing data.
     pub(super) async fn begin(&mut self) {
         self.spawn();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
@@ -43,7 +43,7 @@ impl Nats {
         }
     }
 
-    /// The same, without waiting for it.
+    /// Starts the server without waiting for it.
     pub(super) fn spawn(&mut self) {
         let program = std::env::var("NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
         let log = fs::File::create(self.folder.path().join("log")).unwrap();
@@ -52,7 +52,7 @@ impl Nats {
         self.process = Some(server.spawn().expect("nats-server is installed: sh xtask/tools.sh test"));
     }
 
-    /// As `kill -9` does.
+    /// Sends SIGKILL.
     pub(super) fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -64,12 +64,12 @@ impl Nats {
         self.process.is_some()
     }
 
-    /// The line of a network's file, with what comes after the port.
+    /// The `bus` line of a network's file, with this suffix after the port.
     pub(super) fn line(&self, rest: &str) -> String {
         format!("bus = \"nats://127.0.0.1:{}{rest}\"\n", self.port)
     }
 
-    /// What is answered to a message.
+    /// Sends a request and returns the response.
     pub(super) fn ask(&self, subject: &str, text: &str) -> String {
         let mut stream = self.connected();
         write!(stream.get_mut(), "SUB R 1\r\nPUB {subject} R {}\r\n{text}\r\n", text.len()).unwrap();
@@ -82,7 +82,7 @@ impl Nats {
         }
     }
 
-    /// Sends a message that nobody answers, and waits until the server has it.
+    /// Publishes a message and waits until the server has received it.
     pub(super) fn tell(&self, subject: &str, text: &str) {
         let mut stream = self.connected();
         write!(stream.get_mut(), "PUB {subject} {}\r\n{text}\r\nPING\r\n", text.len()).unwrap();

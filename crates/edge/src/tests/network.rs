@@ -1,4 +1,4 @@
-//! Three data centres with links between them, in one process: what the tests of tiers and of detours have in common.
+//! Three linked data centres in one process, for tests of tiers and detours.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -25,28 +25,27 @@ use crate::{
 
 pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
 
-/// The data centres, and an origin that answers with `respond`.
+/// The data centres, and an origin that responds with `respond`.
 pub(super) struct World {
     pub(super) centres: Vec<Centre>,
     pub(super) folder: tempfile::TempDir,
-    /// Of the operator.
+    /// Token for the admin interface.
     pub(super) token: String,
-    /// By who asks and who is asked; only where links can be cut.
+    /// Indexed by source and destination. Empty unless links can be cut.
     gates: Vec<Vec<Gate>>,
     asked: Arc<AtomicUsize>,
     origin: Stop,
 }
 
-/// One data centre.
 pub(super) struct Centre {
     pub(super) core: Arc<Core>,
     pub(super) address: SocketAddr,
-    /// How many requests of others it answered at once.
+    /// Number of requests from other data centres that were served on the fast path.
     pub(super) at_once: Arc<AtomicUsize>,
     stop: Stop,
 }
 
-/// Who answers others, and how many at once.
+/// Serves requests from other data centres and counts those on the fast path.
 struct Counted {
     others: ForOthers,
     at_once: Arc<AtomicUsize>,
@@ -69,7 +68,7 @@ impl Handler for Counted {
 }
 
 impl World {
-    /// All of them with the same zone.
+    /// All data centres have the same zone.
     pub(super) fn new<F>(
         zone: &str,
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
@@ -80,7 +79,7 @@ impl World {
         Self::with([(); 3].map(|()| (zone.to_owned(), None)), respond)
     }
 
-    /// Each with a zone of its own, and the address at which it looks for the origin, if that is not the origin's.
+    /// Each data centre has a separate zone and, optionally, another address for the origin.
     pub(super) fn with<F>(
         zones: [(String, Option<SocketAddr>); 3],
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
@@ -91,7 +90,7 @@ impl World {
         Self::build((zones, ""), respond, |_| Vec::new(), limits::STREAMS)
     }
 
-    /// The same, with so many requests at once on a connection between two data centres.
+    /// Limits the concurrent requests on a connection between two data centres.
     pub(super) fn with_streams<F>(
         streams: u32,
         zones: [(String, Option<SocketAddr>); 3],
@@ -103,7 +102,7 @@ impl World {
         Self::build((zones, ""), respond, |_| Vec::new(), streams)
     }
 
-    /// All of them with the same zone, and with links that can be cut.
+    /// All data centres have the same zone, and links that can be cut.
     pub(super) fn with_gates<F>(
         zone: &str,
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
@@ -114,7 +113,7 @@ impl World {
         Self::on_bus("", zone, respond)
     }
 
-    /// The same, with this in the table of the network.
+    /// Adds this text to `[network]`.
     pub(super) fn on_bus<F>(
         bus: &str,
         zone: &str,
@@ -171,18 +170,18 @@ impl World {
         Self { centres: centres.collect(), folder, token: token.token, gates, asked, origin }
     }
 
-    /// Has two data centres reach one another, or not.
+    /// Opens or cuts the link between two data centres in both directions.
     pub(super) fn let_pass(&self, a: usize, b: usize, is_open: bool) {
         self.gates[a][b].set(is_open);
         self.gates[b][a].set(is_open);
     }
 
-    /// Has one not reach another one, which may reach it.
+    /// Blocks one direction only.
     pub(super) fn block(&self, from: usize, to: usize) {
         self.gates[from][to].set(false);
     }
 
-    /// A data centre ends, and another process comes in its place.
+    /// Replaces a data centre with a new process.
     pub(super) fn restart(&mut self, centre: usize, opened: Option<(OnDisk, Before)>) {
         let network = Network::clone(&self.centres[centre].core.network());
         self.centres[centre].die();
@@ -208,7 +207,7 @@ impl World {
         self.centres[centre].core.others().unwrap()
     }
 
-    /// Requests that a data centre got from others.
+    /// Number of requests that a data centre received from others.
     pub(super) fn asked_by_others(&self, centre: usize) -> u64 {
         self.centres[centre].core.counts_of_others.report().total
     }
@@ -255,7 +254,7 @@ impl Centre {
         Self { core, address, at_once, stop }
     }
 
-    /// Is gone for others at once.
+    /// Becomes unreachable for others.
     pub(super) fn die(&self) {
         self.stop.ask();
         self.stop.ask();

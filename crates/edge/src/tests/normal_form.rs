@@ -15,7 +15,7 @@ use crate::{admin, centre::Edge, network::Network};
 
 const TOKEN: &str = "token";
 
-/// A stage whose origin notes the targets that it sees, and serves by the path that it resolves.
+/// A stage whose origin records the targets and resolves their paths.
 fn stage(rules: &str, cache_control: &'static str) -> (Stage, Arc<Mutex<Vec<String>>>) {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&seen);
@@ -58,7 +58,7 @@ async fn spellings_of_one_path_are_one_object_and_one_request() {
         stage.get(target, &[]).await;
     }
     assert_eq!(*seen.lock().unwrap(), ["/a/~x?q=%7e"]);
-    // Queries and repeated slashes are other resources.
+    // Queries and repeated slashes identify other resources.
     stage.get("/a/~x?q=~", &[]).await;
     stage.get("//a//~x?q=%7e", &[]).await;
     stage.get("//evil.test/x", &[]).await;
@@ -177,11 +177,11 @@ async fn a_purge_reaches_an_object_by_each_spelling_of_its_url() {
         assert_eq!(purge(&stage, json!({"files": [url]})).await.1["result"]["objects"], 1, "{url}");
         assert!(!is_hit(&stage, object).await, "{url}");
     }
-    // Other resources stay.
+    // Other resources remain.
     stage.get("/about/", &[]).await;
     purge(&stage, json!({"files": ["http://shop.example/about", "http://shop.example/about/?a", "https://shop.example/about/"]})).await;
     assert!(is_hit(&stage, "/about/").await);
-    // An object under `//` too.
+    // So does an object under `//`.
     stage.get("//img/y", &[]).await;
     assert_eq!(
         purge(&stage, json!({"files": ["http://shop.example/img/y"]})).await.1["result"]["objects"],
@@ -238,7 +238,7 @@ async fn a_purge_of_the_url_that_was_requested_reaches_the_object_under_its_rule
         for fields in langs {
             stage.get("/q/a?v=1&utm=x", fields).await;
         }
-        // The spelling of a name in the query does not matter.
+        // The spelling of a parameter in the query does not matter.
         let (_, answer) = purge(&stage, json!({"files": [url]})).await;
         assert_eq!(answer["result"]["objects"], 3, "{url}");
         assert!(!stage.get("/q/a?v=1&utm=x", langs[1]).await.told.contains("hit"));
@@ -304,7 +304,7 @@ async fn the_explanation_names_the_urls_that_a_purge_reaches() {
     assert_eq!(explained.purged_as, ["http://shop.example/q/a?v=1&utm=x", "http://shop.example/q/a?v=1"]);
     assert!(explain("http://shop.example/a").purged_as.is_empty());
     let unclear = explain("http://shop.example/admin/..%2fa");
-    assert!(unclear.rule.is_none() && unclear.why.contains("several ways"), "{unclear:?}");
+    assert!(unclear.rule.is_none() && unclear.why.contains("some interpretations"), "{unclear:?}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Objects that are longer than memory should hold: on disk while they come, and read from there.
+//! Objects that are too large for memory: written to disk while they arrive, and read from there.
 
 use std::{fs, sync::Arc};
 
@@ -14,14 +14,14 @@ use crate::{
     store::{Found, Object},
 };
 
-/// Twelve times what memory may have of one object.
+/// Twelve times the limit of one object in memory.
 const LENGTH: usize = 3 << 20;
 
 fn disk(directory: &TempDir, bytes: u64) -> Disk {
     Disk { path: directory.path().join("cache"), bytes }
 }
 
-/// No two blocks of it are alike.
+/// All blocks are different.
 fn text(length: usize) -> Bytes {
     (0..length / 8).flat_map(|number| format!("{number:07} ").into_bytes()).collect()
 }
@@ -31,13 +31,13 @@ fn named(mut response: Response<Body>, tag: &str) -> Response<Body> {
     response
 }
 
-/// The body is the same each time; its tag is the number of the request.
+/// All bodies are equal. The tag is the number of the request.
 async fn large(_: Request<Body>, number: usize) -> Response<Body> {
     named(with("max-age=60", text(LENGTH)), &number.to_string())
 }
 
 impl Stage {
-    /// What is stored for a path.
+    /// The stored object of a path.
     pub(super) fn stored(&self, path: &str) -> Option<Arc<Object>> {
         let url = format!("http://shop.example{path}").parse().unwrap();
         let key = cache::Key::of(&url, &http::HeaderMap::new(), &cache::KeyRule::default());
@@ -47,7 +47,7 @@ impl Stage {
         }
     }
 
-    /// Asks for a path, and waits until the disk has what came or does not take it.
+    /// Requests a path and waits until the object is on disk or was rejected.
     async fn fetch(&self, path: &str) -> Keeping {
         assert_eq!(self.get(path, &[]).await.body, text(LENGTH));
         match self.stored(path) {
@@ -57,7 +57,7 @@ impl Stage {
     }
 }
 
-/// Where an object is kept, once the disk has it or does not take it.
+/// Waits until the object is on disk or was rejected.
 async fn kept(object: &Object) -> Keeping {
     while object.body.is_going_to_disk() {
         tokio::task::yield_now().await;
@@ -124,7 +124,7 @@ async fn what_is_written_so_far_is_for_whoever_comes_in_the_middle() {
     while object.body.bytes_here() > 1 << 20 {
         tokio::task::yield_now().await;
     }
-    // Its beginning is not in memory any more, and the rest is still with the origin.
+    // Its beginning is no longer in memory, and the rest has not arrived from the origin.
     let part = stage.get("/", &[("range", "bytes=100000-100009")]).await;
     assert_eq!((part.status, &part.body[..]), (206, &whole[100_000..100_010]));
     let mut second = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
@@ -179,7 +179,7 @@ async fn a_purge_counts_for_what_goes_to_disk_meanwhile() {
     assert_eq!(early.into_body().collect(LENGTH).await.unwrap(), text(LENGTH));
     assert_eq!(kept(&early_object).await, Keeping::Disk);
     drop(early_object);
-    // It is on disk, but was purged.
+    // It is on disk but purged.
     stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
     assert_eq!(stage.asked(), 2);
@@ -215,7 +215,7 @@ async fn what_is_on_disk_is_confirmed_by_its_origin() {
 async fn a_disk_that_is_gone_leaves_it_to_memory_or_passes_it_on() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory, 64 << 20);
-    // One that has room in memory, and one that has not.
+    // One object fits in memory, the other does not.
     let stage = Stage::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
         let length = if request.uri().path() == "/short" { LENGTH } else { 2 * LENGTH };
         named(with("max-age=60", text(length)), &number.to_string())
@@ -266,7 +266,7 @@ async fn a_disk_that_fails_in_the_middle_holds_nobody_up() {
     }
     fs::remove_dir_all(&disk.path).unwrap();
     go_on.notify_one();
-    // What was written is still read from there.
+    // The written part is still read from disk.
     let rest = visitor.collect(LENGTH).await.unwrap();
     assert_eq!([&first[..], &rest].concat(), text(LENGTH));
     assert_eq!(kept(&object).await, Keeping::Nowhere);
@@ -287,7 +287,7 @@ async fn what_is_damaged_breaks_off_and_is_fetched_anew() {
     bytes[1_000_000] ^= 1;
     fs::write(&segment, bytes).unwrap();
     stage.restart(&disk).await;
-    // Parts that lie elsewhere are right.
+    // Undamaged blocks are served.
     let part = stage.get("/", &[("range", "bytes=2000000-2000009")]).await;
     assert_eq!((part.told.as_str(), &part.body[..]), ("lhr; hit", &text(LENGTH)[2_000_000..2_000_010]));
     let broken = stage.edge.serve(request(Method::GET, "/", &[])).await;

@@ -1,4 +1,4 @@
-//! Objects that are on disk while memory is full of others: answered at once all the same, and only while they stand.
+//! Objects that are only on disk, because memory is full: served on the fast path while they are valid.
 
 use std::fs;
 
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::{Network, heads::MOMENT, network::Disk, store::Object};
 
-/// More than what is left of memory when it is full of fillers, and less than a block.
+/// More than the free memory next to the fillers, and less than a block.
 const LENGTH: usize = 60_000;
 const FILLER: usize = 40_000;
 
-/// A disk that is none, so that nothing depends on what the kernel has in memory.
+/// In tmpfs, so that results do not depend on the page cache.
 fn disk() -> (TempDir, Disk) {
     let directory = TempDir::new_in("/dev/shm").unwrap();
     let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
@@ -32,13 +32,13 @@ fn of_length(length: usize, number: usize) -> Response<Body> {
     with("max-age=60", format!("{begin:x<length$}"))
 }
 
-/// The number of the request in the body; what fills memory is shorter.
+/// The body is the number of the request. Fillers are shorter.
 async fn counted(request: Request<Body>, number: usize) -> Response<Body> {
     let is_filler = request.uri().path().starts_with("/filler");
     of_length(if is_filler { FILLER } else { LENGTH }, number)
 }
 
-/// A door to a data centre that has these paths on disk, and fillers in memory.
+/// A door to a data centre with these paths on disk and fillers in memory.
 async fn door<F>(
     disk: &Disk,
     zone: &str,
@@ -63,7 +63,7 @@ where
 async fn it_says_what_the_whole_path_says() {
     let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
     let (_directory, disk) = disk();
-    // Who asks for the same in two ways asks for it often.
+    // Separate URLs, so that a request with one method does not prepare the fast path for the other.
     let paths = ["/a?GET", "/a?HEAD", "/b/c?GET", "/b/c?HEAD"];
     let over_http2 = ["/a/2?GET", "/a/2?HEAD", "/b/2?GET", "/b/2?HEAD"];
     let all: Vec<_> = paths.into_iter().chain(over_http2).map(|path| (path, &[][..])).collect();
@@ -102,7 +102,8 @@ async fn it_says_what_the_whole_path_says() {
     assert_eq!(door.stage.asked(), asked);
 }
 
-/// A head is made of lines for HTTP/1.1 and of fields for the others: it answers nobody who comes with another version.
+/// HTTP/1.1 uses formatted lines and the other versions use fields, so the entry of one version is not used
+/// for another.
 #[tokio::test]
 async fn each_version_is_answered_in_its_own_way() {
     let (_directory, disk) = disk();
@@ -152,10 +153,10 @@ async fn it_ends_with_what_it_was_made_of() {
         }
     };
     quickly(0).await;
-    // What is about something else is no reason to look again.
+    // A purge of another tag does not invalidate the entry.
     edge.purge("z", vec![Purge::Tag("b".into())], Depth::Hard);
     assert_eq!(get(&[], true).await, 0);
-    // Another network: who is served, and how, is found out again.
+    // A new configuration resets the entries.
     let network = Network::clone(&edge.network());
     edge.replace(network);
     quickly(0).await;
@@ -164,7 +165,7 @@ async fn it_ends_with_what_it_was_made_of() {
         assert_eq!(get(&[], false).await, asked);
         asked
     };
-    // A visitor has a newer one brought, which is in memory.
+    // A forced revalidation stores a newer object in memory.
     let asked = door.stage.asked();
     assert_eq!(get(&["Cache-Control: no-cache"], false).await, asked);
     assert_eq!((get(&[], false).await, get(&[], true).await), (asked, asked));
@@ -237,12 +238,13 @@ async fn what_is_damaged_is_not_given_out() {
     let damage = || {
         let segment = disk.path.join("segment-00000001.log");
         let mut bytes = fs::read(&segment).unwrap();
-        // It is the first object.
+        // It is the first object in the file.
         bytes[1000] ^= 1;
         fs::write(&segment, bytes).unwrap();
     };
     let whole = door.get("/", &[]).await.0;
-    // The first answer at once is compared, those of the next second are sent from where they are, and the one after that is compared.
+    // The first response is verified, those of the next second are sent without verification, and the next
+    // one is verified.
     for _ in 0..2 {
         assert_eq!(door.get("/", &[]).await, (whole.clone(), true));
     }
@@ -292,7 +294,7 @@ async fn heads_have_the_room_that_they_may_have() {
         assert!(!door.get(path, &[]).await.1);
         assert!(door.stage.edge.hits(0).bytes_of_heads() < ROOM + 2 * TAG);
     }
-    // Half of the room is the younger half's.
+    // The younger half takes half of the room.
     let newest = paths.len() - ROOM / 2 / (TAG + 4000);
     for path in &paths[newest..] {
         assert!(door.get(path, &[]).await.1, "{path}");

@@ -1,4 +1,4 @@
-//! Parts of what is not stored as a whole: asked for by themselves, kept, put together, and answered from.
+//! Range requests for objects that are not stored completely: requested, stored, combined and served.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,27 +14,26 @@ use tokio::sync::Notify;
 use super::{Came, MEMORY, Stage, request, with};
 use crate::{flights, network::Disk};
 
-/// What an origin says at its request of a number: Cache-Control, and its tag.
+/// Cache-Control and tag of the origin's response, by the number of the request.
 type About = fn(usize) -> (&'static str, &'static str);
 
-/// Fields of a request.
 type Fields = &'static [(&'static str, &'static str)];
 
-/// What is done to a part before it is sent.
+/// A change of a part before it is sent.
 type Change = fn(&mut Response<Body>);
 
-/// What an origin was asked for: Range, If-Range and If-None-Match of each request.
+/// Range, If-Range and If-None-Match of each request at the origin.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 const LENGTH: usize = 3000;
 const FRESH: &str = "max-age=60";
 
-/// The body under a tag.
+/// The body of the representation with this tag.
 fn text(tag: &str) -> Vec<u8> {
     (0..LENGTH).map(|place| tag.as_bytes()[1].wrapping_add(u8::try_from(place % 251).unwrap())).collect()
 }
 
-/// What an origin with this tag and header answers: 304, 206, 416 or 200.
+/// The origin's response: 304, 206, 416 or 200.
 fn respond(tag: &str, request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
     let text = text(tag);
     response.headers_mut().insert("etag", tag.parse().unwrap());
@@ -62,7 +61,7 @@ fn ends(part: Part) -> (usize, usize) {
     (place(part.first), place(part.last) + 1)
 }
 
-/// An origin that answers ranges and conditions.
+/// An origin that supports ranges and conditions.
 fn stage(zone: &str, about: About) -> (Stage, Asked) {
     with_disk(None, zone, about)
 }
@@ -80,12 +79,12 @@ fn with_disk(disk: Option<&Disk>, zone: &str, about: About) -> (Stage, Asked) {
     (stage, asked)
 }
 
-/// Takes what was asked for since the last time.
+/// Takes the requests since the last call.
 fn asked(asked: &Asked) -> Vec<String> {
     std::mem::take(&mut asked.lock().unwrap())
 }
 
-/// The right answer with bytes of the body under this tag, from one place up to another.
+/// The expected response with a range of the body.
 fn part(told: &str, tag: &str, from: usize, to: usize) -> Came {
     Came { status: 206, told: format!("lhr; {told}"), body: text(tag)[from..to].to_vec().into() }
 }
@@ -104,7 +103,7 @@ async fn a_part_that_is_not_stored_ends_the_use_of_earlier_parts() {
         // Of another representation, and of one without a strong tag.
         |number| if number < 2 { (FRESH, A) } else { ("private", B) },
         |number| if number < 2 { (FRESH, A) } else { ("private", "W/\"a\"") },
-        // It cannot be combined with the stored parts.
+        // A response that cannot be combined with the stored parts.
         |number| (FRESH, if number < 2 { A } else { "W/\"a\"" }),
     ] as [About; 5]
     {
@@ -123,12 +122,12 @@ async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
     let (stage, origin) = stage(LARGE, |_| (FRESH, A));
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=2000-2099").await, part(MISS, A, 2000, 2100));
-    // The first request was for the whole, whose header says how long it is.
+    // The first request is for the complete body, because its header contains the length.
     assert_eq!(asked(&origin), ["", "bytes=2000-2099"]);
     assert_eq!(get("bytes=2000-2099").await, part("hit", A, 2000, 2100));
     assert_eq!(get("bytes=2010-2019").await, part("hit", A, 2010, 2020));
     assert_eq!(asked(&origin), [""; 0]);
-    // Nothing of it is here; some of it is; all of it is.
+    // No byte is stored, then some, then all.
     assert_eq!(get("bytes=0-99").await, part(JOINED, A, 0, 100));
     assert_eq!(get("bytes=2050-2149").await, part(JOINED, A, 2050, 2150));
     assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
@@ -139,11 +138,11 @@ async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
     assert_eq!((unchanged.status, unchanged.told.as_str()), (304, "lhr; hit"));
     assert_eq!((asked(&origin).len(), stage.edge.store.usage().objects), (0, 1));
     let explained = stage.edge.edge.explain(&"http://shop.example/".parse().unwrap()).unwrap();
-    let why = "Of its 3000 bytes only 250 are here: others come from the origin.";
+    let why = "Of its 3000 bytes, 250 are stored: the others are fetched from the origin.";
     assert!(explained.why.ends_with(why), "{}", explained.why);
     assert_eq!(get("bytes=3000-").await.status, 416);
     assert_eq!(asked(&origin), ["bytes=3000-"]);
-    // A HEAD asks the origin; what that says is of the same.
+    // A HEAD request goes to the origin and confirms the representation.
     let head = stage.send(request(Method::HEAD, "/", &[])).await;
     assert_eq!((head.status, head.told.as_str()), (200, "lhr; fwd=partial; fwd-status=200"));
     assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
@@ -162,7 +161,7 @@ async fn who_wants_it_from_its_beginning_gets_what_was_asked_for_first() {
 
 #[tokio::test]
 async fn once_all_parts_are_here_it_is_whole() {
-    // It is not stored at first, so that a part of it is asked for by itself.
+    // It is not stored at first, so the range is requested separately.
     let (stage, origin) = stage("", |number| (if number == 0 { "no-store" } else { FRESH }, A));
     stage.get("/", &[]).await;
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
@@ -203,7 +202,7 @@ async fn many_who_want_the_whole_of_it_are_one_request_for_what_is_missing() {
     stage.get("/", &[("range", "bytes=0-499")]).await;
     asked(&origin);
     let first = stage.edge.serve(request(Method::GET, "/", &[])).await;
-    // It reads nothing yet, and another one reads along.
+    // The first client reads nothing yet, and a second one shares the fetch.
     let second = stage.get("/", &[]).await;
     assert!((second.status, second.told.as_str()) == (200, "lhr; hit") && second.body == text(A));
     assert!(first.into_body().collect(LENGTH).await.unwrap() == text(A));
@@ -215,7 +214,7 @@ async fn parts_of_two_versions_are_never_put_together() {
     let (stage, origin) = stage(LARGE, |number| (FRESH, if number < 2 { A } else { B }));
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
-    // The rest is of something else: what the visitor asked for is asked for as it was.
+    // The rest is of another representation, so the original range is requested again.
     assert_eq!(get("bytes=1500-2499").await, part(JOINED, B, 1500, 2500));
     assert_eq!(asked(&origin)[2..], ["bytes=2000-2499 \"a\"", "bytes=1500-2499"]);
     assert_eq!(get("bytes=1500-1599").await, part("hit", B, 1500, 1600));
@@ -230,7 +229,7 @@ async fn parts_that_are_stale_are_asked_about_like_anything_else() {
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
     assert_eq!(get("bytes=1100-1199").await, part(confirmed, A, 1100, 1200));
-    // What is joined confirms the rest.
+    // A combined part confirms the others.
     assert_eq!(get("bytes=1500-2099").await, part(JOINED, A, 1500, 2100));
     assert_eq!(asked(&origin)[2..], ["bytes=1100-1199 \"a\"", "bytes=2000-2099 \"a\""]);
     assert_eq!(get("bytes=1100-1199").await, part("fwd=stale; fwd-status=206; stored", B, 1100, 1200));
@@ -244,7 +243,8 @@ async fn parts_are_used_while_their_origin_is_asked_about_them() {
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
     let old = part("hit; detail=revalidating", A, 1000, 1010);
-    // The first of them is confirmed; at the second the origin has others, and these are gone.
+    // The first request revalidates. At the second one the origin has a new representation and the old parts
+    // are removed.
     assert_eq!(get("bytes=1000-1009").await, old);
     landed(&stage).await;
     assert_eq!(get("bytes=1000-1009").await, old);
@@ -254,7 +254,7 @@ async fn parts_are_used_while_their_origin_is_asked_about_them() {
     assert_eq!(get("bytes=1000-1009").await, part(MISS, B, 1000, 1010));
 }
 
-/// Waits until nobody asks the origin any more.
+/// Waits until no fetch is in flight.
 async fn landed(stage: &Stage) {
     let key = Key::of(&"http://shop.example/".parse().unwrap(), &HeaderMap::new(), &KeyRule::default());
     if let flights::Part::Follows(waiting) = stage.edge.flights.join(&key, tiers::Role::Lower, || None) {
@@ -328,7 +328,7 @@ async fn a_part_that_is_on_its_way_is_kept_as_far_as_its_visitor_reads_and_not_a
         if is_purged {
             stage.edge.purge("z", vec![Purge::Everything], Depth::Hard);
         }
-        // The visitor has seen enough.
+        // The client has read enough.
         drop(body);
         go_on.notify_one();
         let told = if is_purged { MISS } else { "hit" };
@@ -347,7 +347,7 @@ async fn what_may_not_be_stored_or_joined_is_passed_on() {
         ("another length", &[], |response| *response.body_mut() = Body::whole("01234")),
         ("no length", &[], |response| *response.body_mut() = streamed()),
         ("several parts", &[], |response| set(response, "content-type", "multipart/byteranges; boundary=x")),
-        // Its header may be without what the visitor knows already.
+        // Its header may lack fields that the client already has.
         ("the answer to If-Range", &[("if-range", "\"a\"")], |_| ()),
     ];
     for (why, fields, change) in changes {
@@ -385,7 +385,7 @@ async fn parts_take_no_more_memory_than_a_whole_may() {
     let (stage, _) = stage("largest = \"1KB\"\n", |_| (FRESH, A));
     let get = async |path: &str, range: &str| stage.get(path, &[("range", range)]).await;
     get("/", "bytes=0-599").await;
-    // A second one is too much with that each time, but there is room for a small one.
+    // Each time a second one exceeds the limit, but a small one fits.
     for _ in 0..2 {
         assert_eq!(get("/", "bytes=1000-1599").await, part(JOINED, A, 1000, 1600));
     }

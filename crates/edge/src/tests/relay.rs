@@ -1,4 +1,4 @@
-//! Requests that are passed on line by line, over a connection: the origin sees and the visitor gets what the whole path makes of them.
+//! Requests on the relay path over a connection: origin and client receive the same as on the slow path.
 
 use std::{
     collections::BTreeSet,
@@ -24,14 +24,14 @@ use super::{
 };
 
 impl Door {
-    /// Asks, and says whether that was passed on line by line.
+    /// Sends a request and returns whether it was relayed.
     async fn pass(&self, path: &str, fields: &[&str]) -> (Said, bool) {
         let before = self.relayed.load(SeqCst);
         let (said, _) = self.get(path, fields).await;
         (said, self.relayed.load(SeqCst) > before)
     }
 
-    /// Has a path passed on by the whole path, as one that is not stored.
+    /// Makes a path relayable: the slow path finds that its response is not stored.
     async fn learn(&self, path: &str) {
         for _ in 0..2 {
             assert!(!self.pass(path, &[]).await.1);
@@ -39,7 +39,8 @@ impl Door {
     }
 }
 
-/// A response whose body is the request's header, as the origin got it, with what a proxy has to look at in its own.
+/// A response that contains the received request header in its body, and header fields that a proxy must
+/// process.
 fn echo(request: &Request<Body>) -> Response<Body> {
     let lines: BTreeSet<_> =
         request.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
@@ -81,7 +82,7 @@ async fn it_makes_of_both_heads_what_the_whole_path_makes() {
     ];
     for (number, fields) in requests.into_iter().enumerate() {
         let path = format!("/{number}?a=b");
-        // The first one is the flight, and the second one shows the way.
+        // The first request is the leader of a fetch, and the second makes the path relayable.
         let (_, relayed) = door.pass(&path, fields).await;
         let (whole, again) = door.pass(&path, fields).await;
         assert!(!relayed && !again, "{fields:?}");
@@ -137,7 +138,7 @@ async fn a_response_that_has_to_be_validated_is_looked_at_again() {
     assert!(door.pass("/", &[]).await.1);
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(relayed && said.body == "old");
-    // The origin's most recent answer ends its use, so that it does not stand in later.
+    // The most recent response invalidates the older one, so it is not served as stale.
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(!relayed && said.body == "gone", "{said:?}");
     assert_eq!(door.pass("/", &[]).await.0.body, "failed");
@@ -195,7 +196,7 @@ async fn a_response_that_may_be_stored_is_and_ends_it() {
 
 #[tokio::test]
 async fn what_may_be_stored_on_second_sight_and_is_not_takes_the_whole_path() {
-    // A map says that an expired lifetime is of no use, and its lines alone do not.
+    // A map records that an expired lifetime prevents storing. Its header fields alone do not.
     let door = Door::new(Stage::new("", async |_, _| with("max-age=0", "it")));
     door.learn("/").await;
     let (said, relayed) = door.pass("/", &[]).await;
@@ -218,7 +219,7 @@ async fn another_status_is_looked_at_closely_once() {
         let (said, relayed) = door.pass("/", &[]).await;
         assert!(relayed && said.status.contains(status), "{said:?}");
     }
-    // A rule says that this one is stored, whatever its origin says.
+    // A rule stores this response regardless of the origin's header.
     assert!(door.pass("/", &[]).await.0.status.contains("404"));
     assert!(door.pass("/", &[]).await.0.status.contains("404"));
     assert_eq!(door.stage.asked(), 7);
@@ -237,12 +238,12 @@ async fn by_a_rule_whatever_the_origin_says() {
     let (whole, relayed) = door.pass("/own/a", &["cookie: user=1"]).await;
     assert!(!relayed && whole.fields.iter().any(|field| field.ends_with("lhr; fwd=bypass; fwd-status=200")));
     assert_eq!(door.pass("/own/a", &["cookie: user=1"]).await, (whole, true));
-    // Another cookie might be another rule's.
+    // Another cookie may select another rule.
     assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
     assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
-    // By its Date that is stale as soon as it is stored.
+    // According to its Date it is stale on arrival.
     assert_eq!(door.stage.asked(), 4);
-    // Another network: who is served, and how, is found out again.
+    // A new configuration resets what was learned about paths.
     let network = crate::Network::clone(&door.stage.edge.network());
     door.stage.edge.replace(network);
     assert!(!door.pass("/own/a", &["cookie: user=1"]).await.1);
@@ -289,7 +290,7 @@ async fn bodies_come_as_they_come_and_trailers_are_left_out() {
     assert!(relayed && said.fields.contains("transfer-encoding: chunked"), "{:?}", said.fields);
     let digits: String = said.body.split("\r\n").skip(1).step_by(2).collect();
     assert!(digits == large && !said.body.contains("lh-"), "{}", digits.len());
-    // One that breaks off is never ended as if it were whole.
+    // A truncated response is not terminated as complete.
     for relayed in [false, false, true] {
         let before = door.relayed.load(SeqCst);
         let mut stream = TcpStream::connect(door.address).await.unwrap();
@@ -301,7 +302,7 @@ async fn bodies_come_as_they_come_and_trailers_are_left_out() {
     }
 }
 
-/// An origin that answers each connection's requests with the next of these, and then closes it.
+/// An origin that sends the responses of one connection in order and then closes it.
 async fn scripted(answers: &'static [&'static [&'static str]]) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -346,7 +347,7 @@ async fn before(origins: &[&'static [&'static [&'static str]]]) -> (Door, Vec<Ar
 #[tokio::test]
 async fn a_connection_that_was_closed_meanwhile_is_nobodys_fault() {
     const SCRIPT: &[&[&str]] = &[
-        // The third request finds it closed.
+        // The third request finds the connection closed.
         &[ANSWER, ANSWER],
         &[ANSWER],
     ];

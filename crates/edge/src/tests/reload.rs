@@ -1,4 +1,4 @@
-//! The network's file is read again while links are open: another authority, revoked certificates, other data centres.
+//! Reload of the network's file with open links: new authority, revoked certificates, changed data centres.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// Both others ask fra.
+/// fra is the upper tier of both others.
 const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 fn world() -> World {
@@ -23,7 +23,7 @@ fn world() -> World {
 }
 
 impl World {
-    /// Has a data centre take this state of the network, as SIGHUP does.
+    /// Applies a changed configuration to a data centre, like SIGHUP.
     fn reload(&self, centre: usize, change: impl Fn(&mut Network)) {
         let edge = &self.centres[centre].core.edge;
         let mut network = Network::clone(&edge.network());
@@ -36,13 +36,13 @@ impl World {
         (0..NAMES.len()).for_each(|centre| self.reload(centre, |_| {}));
     }
 
-    /// The status of a request of lhr's on this connection to fra.
+    /// The status of a request from lhr to fra on this connection.
     async fn ask(&self, (client, origin): &(Client, Origin)) -> Result<(u16, String), String> {
         let response = ask_on(client, origin, "lhr", |_| {}).await?;
         Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).trim_end().to_owned()))
     }
 
-    /// Opens links on new connections, and has each data centre ask fra on them.
+    /// Opens new link connections and sends a request from each data centre to fra.
     async fn is_linked(&self, path: &str) {
         for centre in [LHR, SYD] {
             let (others, before) = (self.others(centre), self.asked_by_others(FRA));
@@ -63,11 +63,11 @@ async fn an_authority_takes_the_place_of_another_without_a_restart() {
     let new = tempfile::tempdir().unwrap();
     crate::Certificate::of_new_authority(new.path()).unwrap();
     let new_file = |name: &str| fs::read_to_string(new.path().join(name)).unwrap();
-    // First all trust both.
+    // First, all trust both authorities.
     let both = fs::read_to_string(world.file("ca.pem")).unwrap() + &new_file("ca.pem");
     fs::write(world.file("ca.pem"), both).unwrap();
     world.reload_all();
-    // Then all get certificates of the new one, one data centre after another.
+    // Then, one data centre after another receives a certificate of the new authority.
     for (centre, name) in NAMES.into_iter().enumerate() {
         crate::Certificate::issue(new.path(), name, &[], 1).unwrap();
         for file in [format!("{name}.pem"), format!("{name}-key.pem")] {
@@ -77,7 +77,7 @@ async fn an_authority_takes_the_place_of_another_without_a_restart() {
         world.is_linked(&format!("/{name}")).await;
     }
     assert_eq!(world.ask(&open).await, Ok((200, "it".to_owned())), "both are trusted");
-    // At last the old one is dropped.
+    // Finally, the old authority is removed.
     fs::write(world.file("ca.pem"), new_file("ca.pem")).unwrap();
     world.reload_all();
     world.is_linked("/after").await;
@@ -110,7 +110,7 @@ async fn a_revoked_certificate_is_refused_on_open_connections_too() {
         assert_eq!(knock(&world, member(&world, "syd"), "syd").await, Ok((200, "it".to_owned())));
         world.reload(FRA, |network| network.revoked = Revoked::default());
     }
-    // A client refuses a revoked server as well.
+    // A client also rejects a revoked server.
     world.reload(LHR, |network| network.revoked.serials.push(serial("fra")));
     let others = world.others(LHR);
     let (fra, small) = (others.id("fra").unwrap(), others.lanes.of(crate::others::Lane::Small));

@@ -1,4 +1,4 @@
-//! What is on disk after a restart, and that it is what was stored.
+//! Objects on disk after a restart.
 
 use std::{fs, sync::Arc};
 
@@ -91,7 +91,7 @@ async fn a_purge_counts_for_what_is_on_disk_before_and_after_a_restart() {
     stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
     stage.restart(&disk).await;
-    // Not in memory, and so not found by the purge.
+    // The purge does not count objects that are only on disk.
     assert_eq!(stage.edge.purge("z", vec![Purge::Everything], Depth::Hard), Some((2, 0)));
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 2"));
     stage.restart(&disk).await;
@@ -131,7 +131,7 @@ async fn a_disk_that_breaks_is_a_miss() {
     stage.edge.on_disk.as_ref().unwrap().close();
     for file in fs::read_dir(&disk.path).unwrap().map(Result::unwrap) {
         let mut bytes = fs::read(file.path()).unwrap();
-        // Behind the first kilobytes, where heads of files are: what is left is bodies and records.
+        // Corrupt bodies and records but not the file headers in the first bytes.
         bytes.iter_mut().skip(64).for_each(|byte| *byte ^= 1);
         if bytes.len() > 100_000 {
             fs::write(file.path(), bytes).unwrap();
@@ -153,7 +153,7 @@ async fn more_purges_than_are_remembered_are_no_obstacle() {
     }
     stage.restart(&disk).await;
     assert_eq!(stage.edge.store.epoch(), 25_000);
-    // It began before the oldest that is known.
+    // The fetch began before the oldest known purge.
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
     stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");

@@ -1,4 +1,4 @@
-//! Data centres that ask one another: one request at the origin for all, who filled, who is let in, and what happens when one is gone.
+//! Tiers: one origin request for all data centres, authentication, and failed data centres.
 
 use std::{
     sync::{Arc, atomic::Ordering::SeqCst},
@@ -30,7 +30,7 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// Both others ask fra.
+/// fra is the upper tier of both others.
 const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn any_number_of_visitors_anywhere_are_one_request_at_the_origin() {
         visitors.spawn(async move { world.get(number % NAMES.len(), "/").await });
     }
     begun.notified().await;
-    // All of them are on their way by now, and those of other data centres have asked fra.
+    // All requests are in flight, and those of the other data centres have reached fra.
     while [LHR, SYD].iter().any(|&centre| requests(&world, centre) == 0) {
         tokio::task::yield_now().await;
     }
@@ -105,7 +105,7 @@ async fn data_centres_that_disagree_about_the_upper_tier_do_not_wait_for_each_ot
     assert!(world.asked() <= 40, "{}", world.asked());
 }
 
-/// How many requests a data centre has made of fra.
+/// Number of requests from a data centre to fra.
 fn requests(world: &World, centre: usize) -> u64 {
     world.others(centre).peer(CentreId(1)).seen().requests
 }
@@ -133,7 +133,7 @@ async fn who_filled_is_told_and_age_is_not_added_twice() {
             && first.contains(", lhr; fwd=uri-miss; fwd-status=200; stored"),
         "{first}"
     );
-    // It is a test of seconds that were told, not of any that passed.
+    // The Age is from the origin's header and not from elapsed time.
     assert!((100..200).contains(&age), "{age}");
     let (second, age) = at(SYD).await;
     assert!(second.starts_with("fra; hit; ttl=") && second.contains(", syd; fwd=uri-miss"), "{second}");
@@ -142,7 +142,7 @@ async fn who_filled_is_told_and_age_is_not_added_twice() {
     assert!(hit.starts_with("fra; hit; ttl=") && hit.contains(", syd; hit; ttl="), "{hit}");
     assert!((100..200).contains(&age), "{age}");
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
-    // Purges know it by its tags in all of them.
+    // The object has its tags in all data centres.
     for centre in &world.centres {
         let purges = vec![Purge::Tag("prices".into())];
         assert_eq!(centre.core.purge("z", purges, Depth::Hard).unwrap().1, 1);
@@ -162,7 +162,7 @@ async fn an_origin_sees_one_visitor_and_none_of_the_networks_own_fields() {
         ("x-forwarded-for", "203.0.113.9"),
         ("if-none-match", "\"a\""),
         ("my-own", "1"),
-        // What no visitor may say.
+        // Internal fields from a client.
         ("lh-tier-path", "2 detour http syd z"),
         ("lh-cache-key", "0000000000000000 192.0.2.9:1"),
     ];
@@ -189,7 +189,7 @@ async fn when_the_upper_tier_is_gone_nobody_sees_an_error() {
         let came = world.get(LHR, &format!("/{number}")).await;
         assert_eq!((came.status, came.told.as_str()), (200, "lhr; fwd=uri-miss; fwd-status=200; stored"));
     }
-    // It is known to be gone, and asked no more.
+    // It is known to be unreachable and receives no more requests.
     let seen = world.others(LHR).peer(CentreId(1)).seen();
     assert!(seen.is_lost && seen.requests < 21, "{seen:?}");
     assert_eq!(world.asked(), 21);
@@ -250,12 +250,12 @@ async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
     let world = World::new(TO_FRA, move |_, _| std::future::ready(with("max-age=60", sent.clone())));
     let came = world.get(LHR, "/").await;
     assert!(came.status == 200 && came.body == body);
-    // It was asked for on the one connection, and then on the other.
+    // It was requested on one connection and then on the other.
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
     let client =
         |lane| world.others(LHR).lanes.of(lane).connections(&world.others(LHR).peer(CentreId(1)).origin);
     assert_eq!([Lane::Small, Lane::Bulk].map(client), [1, 1]);
-    // Who sent it knows from its kernel how that went.
+    // The sender has the TCP statistics.
     let to_lhr = || world.others(FRA).report_links().into_iter().find(|link| link.to == "lhr").unwrap();
     while to_lhr().throughput_bps.is_none() {
         tokio::task::yield_now().await;
@@ -271,13 +271,13 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
     let origin = &others.peer(fra).origin;
     let small = |has_body| others.lanes.small_of(0, origin, has_body);
     let is_own = || !std::ptr::eq(small(true), others.lanes.of(Lane::Small));
-    // What is asked first goes on the one of all, and has the core's own opened.
+    // The first request uses the shared connection and opens one for the core.
     assert_eq!(world.get(LHR, "/1").await.status, 200);
     while !is_own() {
         tokio::task::yield_now().await;
     }
     let own = small(true);
-    // The other data centre has said on it that it has streams for HTTP/1.1: that is where requests without a body go.
+    // The other data centre has announced streams for HTTP/1.1. Requests without a body use them.
     while !own.is_nesting(origin) {
         tokio::task::yield_now().await;
     }
@@ -287,7 +287,7 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
         assert_eq!((own.connections(origin), nested.connections(origin)), (connections, 1));
     }
     assert_eq!(world.asked_by_others(FRA), asked + 3);
-    // One on which nobody may answer is left, and another one opened.
+    // A connection that may not be used is closed and replaced.
     others.lost(fra, "it is cut off");
     assert!(!own.is_open(origin) && !is_own() && nested.connections(origin) == 0);
     others.heard(fra);
@@ -296,7 +296,7 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
         tokio::task::yield_now().await;
     }
     own.open(origin).await.unwrap();
-    // There was one already, and the one that was left is closed.
+    // The replaced connection is closed.
     while own.connections(origin) > 1 {
         tokio::task::yield_now().await;
     }
@@ -341,13 +341,13 @@ fn others_of(world: &World) -> [Arc<crate::others::Others>; 3] {
     [LHR, FRA, SYD].map(|centre| world.others(centre))
 }
 
-/// A request that says that it came from `sender`, with the certificate of another name or network.
+/// A request from `sender` with the certificate of another name or network.
 pub(super) async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
     let response = ask_fra(world, own, sender, |_| {}).await?;
     Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned()))
 }
 
-/// The same with other fields.
+/// Adds other fields.
 async fn ask_fra(
     world: &World,
     own: Membership,
@@ -358,7 +358,7 @@ async fn ask_fra(
     ask_on(&client, &origin, sender, change).await
 }
 
-/// A connection to Frankfurt.
+/// A connection to fra.
 pub(super) async fn connect_to_fra(world: &World, own: Membership) -> Result<(Client, Origin), String> {
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
@@ -369,7 +369,7 @@ pub(super) async fn connect_to_fra(world: &World, own: Membership) -> Result<(Cl
     while connected.is_open(&origin) && !connected.is_nesting(&origin) {
         tokio::task::yield_now().await;
     }
-    // In HTTP/1.1, as data centres ask; who is not let in learns why as anybody does.
+    // HTTP/1.1, as between data centres. A rejected client receives a normal response.
     let client = if connected.is_open(&origin) { connected.nested(1) } else { connected };
     Ok((client, origin))
 }
@@ -401,7 +401,7 @@ pub(super) async fn ask_on(
     Ok(Response::from_parts(head, body.collect(1000).await.unwrap()))
 }
 
-/// One of a world's data centres.
+/// The credentials of one data centre.
 pub(super) fn member(world: &World, name: &str) -> Membership {
     let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
     Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
@@ -423,7 +423,7 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
             fields.iter().for_each(|(name, value)| drop(headers.insert(*name, value.parse().unwrap())));
         };
         let mut response = ask_fra(&world, member(&world, sender), sender, change).await.unwrap();
-        // What depends on the clock.
+        // Remove values that depend on the clock.
         response.headers_mut().remove("age");
         if let Some(told) = response.headers_mut().get_mut("cache-status") {
             let text = told.to_str().unwrap().to_owned();
@@ -443,7 +443,7 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
             (whole.status(), whole.headers(), whole.body())
         );
     }
-    // What is refused otherwise is refused, and what asks for something else gets that.
+    // Other requests receive the usual rejections and responses.
     for (field, status, told) in [
         (("lh-tier-path", "2 upper-1 http fra,lhr z"), 508, Some("loop")),
         (("lh-tier-path", "2 upper-1 http lhr y"), 421, Some("other-rules")),
@@ -475,7 +475,7 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
 async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     let elsewhere = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    // The last time it is answered at once, as others would be.
+    // The last request uses the fast path, like requests from clients.
     for _ in 0..3 {
         assert_eq!(knock(&world, member(&world, "lhr"), "lhr").await, Ok((200, "it".to_owned())));
     }
@@ -487,7 +487,7 @@ async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
     crate::Certificate::issue(world.folder.path(), "nyc", &[], 1).unwrap();
     let (status, why) = knock(&world, member(&world, "nyc"), "nyc").await.unwrap();
     assert_eq!((status, why.trim_end()), (403, "the network has no data centre \"nyc\""));
-    // One of another network, which takes this one for its own.
+    // A data centre of another network, which assumes that this one is in its own.
     let file = |name: &str| elsewhere.file(name);
     let own = Membership::read(&world.file("ca.pem"), &file("lhr.pem"), &file("lhr-key.pem")).unwrap();
     assert!(knock(&world, own, "lhr").await.unwrap_err().starts_with("tls: "));

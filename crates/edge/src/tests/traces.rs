@@ -1,4 +1,4 @@
-//! Traces: what a collector of one's own gets of requests over connections, and what origins are told.
+//! Traces: spans received by a test collector, and trace context received by origins.
 
 use std::{
     collections::HashMap,
@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::{Stage, door::Door, with};
 use crate::{clients::Clients, operator::TraceStatus, traces::Sender};
 
-/// A collector that answers with these one after the other, and then takes everything.
+/// A collector that sends these responses in order and then accepts everything.
 struct Collector {
     address: SocketAddr,
     messages: Arc<Mutex<Vec<Value>>>,
 }
 
-/// A span that it got.
+/// A received span.
 #[derive(Debug, Clone)]
 struct Span {
     trace: String,
@@ -55,7 +55,7 @@ impl Collector {
         Self { address, messages }
     }
 
-    /// All spans, by the schema of OTLP.
+    /// All spans, according to the schema of OTLP.
     fn spans(&self) -> Vec<Span> {
         let messages = self.messages.lock().unwrap();
         let resources = messages.iter().flat_map(|message| message["resourceSpans"].as_array().unwrap());
@@ -85,7 +85,6 @@ impl Span {
     }
 }
 
-/// Attributes as texts.
 fn attributes(of: &Value) -> HashMap<String, String> {
     let attributes = of["attributes"].as_array().unwrap().iter();
     let text =
@@ -93,7 +92,7 @@ fn attributes(of: &Value) -> HashMap<String, String> {
     attributes.map(|one| (one["key"].as_str().unwrap().to_owned(), text(&one["value"]))).collect()
 }
 
-/// A data centre whose origin says which trace it was told of, in front of which a collector's settings stand.
+/// A data centre with these collector settings, and an origin that returns the received trace context.
 fn door(collector: SocketAddr, settings: &str) -> Door {
     let zone = format!("[traces]\nendpoint = \"http://{collector}\"\n{settings}\n");
     Door::new(Stage::new(&zone, async |request: Request<Body>, _| {
@@ -118,7 +117,7 @@ impl Door {
         self.stage.edge.traces.report().unwrap()
     }
 
-    /// Sends spans when there are so many.
+    /// Sends spans once this number is waiting.
     async fn send(&self, spans: u64) {
         while self.report().waiting < spans {
             tokio::task::yield_now().await;
@@ -140,14 +139,15 @@ async fn a_request_has_spans_for_itself_its_origin_and_the_phases_of_that() {
     let door = door(collector.address, "share = \"100%\"");
     let fields = ["User-Agent: agent", "tracestate: a=b", &of_visitor("01")];
     let (said, _) = door.ask("GET", "/a?b=c", &fields).await;
-    // The request, its origin, three phases; and the request that ends each connection here, which is refused.
+    // The request, its origin request, three phases; and the request that ends each connection in these
+    // tests, which is rejected.
     door.send(6).await;
     let spans = collector.spans();
     let find = |key: &str, value: &str| {
         spans.iter().find(|span| span.attributes.get(key).is_some_and(|found| found == value)).unwrap()
     };
     let request = find("longhaul.cache", "miss");
-    // Nobody said that this visitor is to be believed.
+    // Trace context of clients is not trusted by default.
     assert!(request.parent.is_none() && request.trace != VISITORS && !request.is_error);
     assert_eq!((request.name.as_str(), request.kind), ("GET", 2));
     for (key, value) in [
@@ -170,7 +170,7 @@ async fn a_request_has_spans_for_itself_its_origin_and_the_phases_of_that() {
     assert_eq!((&origin.trace, origin.parent.as_ref()), (&request.trace, Some(&request.id)));
     assert!(origin.attributes["url.full"].ends_with("/a?b=c"), "{origin:?}");
     assert_eq!(origin.attributes["http.response.status_code"], "200");
-    // The origin is a part of that span, and not of what the visitor said.
+    // The origin receives the context of the data centre's span instead of the client's.
     assert_eq!(said.body, format!("00-{}-{}-01 none", request.trace, origin.id));
     let phases: Vec<_> = spans.iter().filter(|span| span.parent.as_ref() == Some(&origin.id)).collect();
     let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -191,13 +191,13 @@ async fn a_hit_has_one_span_and_an_origins_error_is_one() {
     door.ask("GET", "/a", &[]).await;
     door.send(6).await;
     collector.messages.lock().unwrap().clear();
-    // It would be answered at once without a trace.
+    // Without a trace it would use the fast path.
     assert!(!door.ask("GET", "/a", &[]).await.1);
     door.send(2).await;
     assert_eq!(collector.spans()[0].attributes["longhaul.cache"], "hit");
     collector.messages.lock().unwrap().clear();
     door.ask("GET", "/broken", &[]).await;
-    // The connection to the origin is there already.
+    // The connection to the origin already exists.
     door.send(5).await;
     let errors: Vec<_> = collector.spans().into_iter().filter(|span| span.is_error).collect();
     assert_eq!(errors.len(), 2, "{errors:?}");
@@ -216,16 +216,16 @@ async fn a_visitor_who_is_believed_decides() {
     assert_eq!(request.parent.as_deref(), Some("b7ad6b7169203331"));
     let origin = spans.iter().find(|span| span.kind == 3).unwrap();
     assert_eq!(said.body, format!("00-{VISITORS}-{}-01 a=b", origin.id));
-    // Who wants none, says nothing, or writes what is no trace has none; the origin sees what the visitor wrote.
+    // Unsampled, missing and malformed contexts create no trace. The origin receives the client's field.
     let unsampled = of_visitor("00");
     let (said, _) = door.ask("GET", "/b", &[&unsampled]).await;
     assert_eq!(said.body, format!("{} none", unsampled.trim_start_matches("traceparent: ")));
-    // The first hit takes the whole path and makes the next one ready.
+    // The first hit uses the slow path and prepares the fast path.
     door.ask("GET", "/b", &[]).await;
     assert!(door.ask("GET", "/b", &[]).await.1 && !door.ask("GET", "/b", &[&unsampled]).await.1);
     door.ask("GET", "/c", &["traceparent: 00-x"]).await;
     assert_eq!(door.report().waiting, 0);
-    // Even what would be a hit at once has one for who asks.
+    // A sampled context leaves the fast path.
     assert!(!door.ask("GET", "/b", &[&of_visitor("01")]).await.1);
     door.send(1).await;
     assert_eq!(collector.spans().last().unwrap().attributes["longhaul.cache"], "hit");
@@ -233,7 +233,7 @@ async fn a_visitor_who_is_believed_decides() {
 
 #[tokio::test]
 async fn a_collector_that_takes_nothing_stops_nobody() {
-    // Of a port that was free a moment ago.
+    // A port without a listener.
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let door = door(nobody, "share = \"100%\"");
     let (said, _) = door.ask("GET", "/a", &[]).await;
@@ -242,7 +242,7 @@ async fn a_collector_that_takes_nothing_stops_nobody() {
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting), (0, 0, 6));
     assert!(report.error.as_ref().unwrap().contains(&format!("http://{nobody}/v1/traces: ")), "{report:?}");
-    // The network's file names another one, which is busy, then wants nothing, then not all.
+    // The new collector is busy, then rejects the spans, then rejects some of them.
     let answers = [(503, ""), (400, "{}"), (200, "{\"partialSuccess\":{\"rejectedSpans\":\"1\"}}")];
     let collector = Collector::answering(&answers);
     let mut network = crate::Network::clone(&door.stage.edge.network());
@@ -258,7 +258,7 @@ async fn a_collector_that_takes_nothing_stops_nobody() {
     door.send(2).await;
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting, report.error), (1, 7, 0, None));
-    // One that is taken away takes the traces with it.
+    // Removing the collector ends tracing.
     let mut network = crate::Network::clone(&door.stage.edge.network());
     network.traces = None;
     door.stage.edge.replace(network);

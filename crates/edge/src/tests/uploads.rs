@@ -1,4 +1,5 @@
-//! What visitors send: small bodies survive an origin that closes its connection, and who breaks off says nothing of the origin.
+//! Request bodies: small ones are sent again if the origin closes an idle connection. A failing client is not
+//! counted as an origin failure.
 
 use std::{
     pin::Pin,
@@ -20,7 +21,7 @@ use tokio::{
 
 use super::{Stage, request, with};
 
-/// A body that comes in pieces, and whose length is known.
+/// A body with a known length that arrives in pieces.
 struct Announced {
     body: Body,
     left: u64,
@@ -55,7 +56,7 @@ fn sent(method: Method, body: Body) -> Request<Body> {
     request(method, "/", &[]).map(|_| body)
 }
 
-/// Two pieces of one body.
+/// A body of two pieces.
 async fn hello(method: Method) -> Request<Body> {
     let (sender, body) = announced(5);
     sender.send("hel").await.unwrap();
@@ -66,7 +67,7 @@ async fn hello(method: Method) -> Request<Body> {
     sent(method, body)
 }
 
-/// Reads a request with a body of five bytes; `None` at the connection's end.
+/// Reads a request with a body of five bytes. Returns `None` at the end of the connection.
 async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut came = Vec::new();
     while !came.ends_with(b"hello") {
@@ -75,7 +76,8 @@ async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
     Some(came)
 }
 
-/// An origin that answers one request on each connection, and closes it when the next one has come: as if that had come a moment too late.
+/// An origin that serves one request per connection and closes it when the next one arrives, as if that had
+/// arrived too late.
 async fn one_request_a_connection() -> (Stage, Arc<AtomicUsize>) {
     let stage = Stage::new("", async |_, _| with("no-store", ""));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -105,7 +107,7 @@ async fn a_small_body_is_sent_again_when_the_origin_closes_an_idle_connection_if
         let put = stage.send(hello(Method::PUT).await).await;
         assert_eq!((put.status, &put.body[..], connections.load(SeqCst)), (200, &b"ok"[..], asked));
     }
-    // It may have been received (RFC 9110 section 9.2.2).
+    // The origin may have received it (RFC 9110, section 9.2.2).
     let post = stage.send(hello(Method::POST).await).await;
     assert_eq!((post.status, connections.load(SeqCst)), (502, 3), "{}", post.told);
 }
@@ -116,7 +118,7 @@ async fn who_breaks_off_says_nothing_of_the_origin() {
         let _ = request.into_body().collect(1 << 20).await;
         with("no-store", "")
     });
-    // A small body, and one that is passed on while it comes.
+    // A small body, and one that is streamed.
     for length in [5, 1 << 20] {
         let (sender, body) = announced(length);
         sender.send("hel").await.unwrap();
@@ -145,7 +147,7 @@ async fn a_body_in_memory_has_what_it_had_as_a_stream() {
     assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "hello");
     assert_eq!(body.frame().await.unwrap().unwrap().into_trailers().unwrap(), trailers);
     assert!(body.frame().await.is_none());
-    // A longer one, and one of unknown length, are not waited for.
+    // Longer bodies and bodies of unknown length are not buffered.
     let (_sender, body) = announced(6);
     assert!(body.in_memory(5).await.unwrap().again().is_none());
     let (_sender, body) = Body::channel(1);

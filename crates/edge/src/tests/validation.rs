@@ -1,4 +1,4 @@
-//! A later answer is judged as a new response: what it merges into a stored one reaches other clients only if that may be stored.
+//! A later response is checked like a new one: its fields reach other clients only if it may be stored.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ fn answer(status: u16, fields: Fields, body: &'static str) -> Response<Body> {
     response
 }
 
-/// An origin whose first answer is stale on arrival, and which confirms it with these fields after that.
+/// An origin whose first response is stale on arrival. Later responses confirm it with these fields.
 fn confirming(zone: &str, first: Fields, second: Fields) -> Stage {
     Stage::new(zone, move |_, number| async move {
         match number {
@@ -54,7 +54,7 @@ async fn a_304_may_end_what_it_confirms() {
         ask(&stage, Method::GET, &[]).await;
         let (headers, body) = ask(&stage, Method::GET, &[request]).await;
         assert_eq!(body, "first", "{second:?}");
-        // The client that asked has it all.
+        // The requesting client receives all fields.
         for (name, value) in second {
             assert_eq!(headers[*name], *value, "{second:?}");
         }
@@ -151,7 +151,7 @@ async fn a_head_may_end_or_renew_what_is_stored() {
     }
 }
 
-/// A body of 40 000 bytes, of which a zone keeps the parts that were asked for.
+/// A body of 40 000 bytes, stored in parts.
 fn in_parts(
     of_part: impl Fn(&Request<Body>) -> Fields + Send + Sync + 'static,
 ) -> (Stage, Arc<Mutex<Vec<String>>>) {
@@ -162,7 +162,8 @@ fn in_parts(
         let range = request.headers().get("range").map(|range| range.to_str().unwrap().to_owned());
         seen.lock().unwrap().extend(range.clone());
         async move {
-            // The first request of an object is for the whole, and what announces such a length is asked for in parts.
+            // The first request of an object is for the complete body. An announced length of this size is
+            // then requested in parts.
             let Some(range) = range else {
                 return answer(200, fields, "").map(|_| Body::whole(vec![b'x'; 40_000]));
             };
@@ -227,7 +228,7 @@ async fn a_rest_that_is_for_one_client_is_not_joined() {
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move {
                 sender.send("01234").await.unwrap();
-                // What came is on its way to the client before the origin breaks off.
+                // The received bytes are forwarded to the client before the origin truncates the body.
                 for _ in 0..1000 {
                     tokio::task::yield_now().await;
                 }

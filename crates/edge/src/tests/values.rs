@@ -1,5 +1,5 @@
-//! Keys and values over real links: who is asked and told, what is large, what happens when a link is cut or a data centre is gone, and who
-//! is let in.
+//! Key-value store over real links: routing, invalidation, large values, failed links and data centres, and
+//! access control.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// The store is in lhr. All are in one region, so that each key's regional tier is its upper tier too.
+/// The store is in lhr. All data centres are in one region, so the regional tier of each key is its upper
+/// tier.
 const KV: &str = "[kv]\nlisten = [\"127.0.0.1:0\"]\nstore = { lhr = \"FOLDER/kv.redb\" }\n\
                   [[kv.namespace]]\nname = \"sessions\"\ntokens = [\"HASH\"]\n";
 
@@ -69,7 +70,7 @@ async fn put(world: &World, centre: usize, target: &str, body: &[u8]) {
     assert_eq!(put.status, 200, "{}", put.text());
 }
 
-/// A key whose tier this data centre is.
+/// A key for which this data centre is the tier.
 async fn key_of(world: &World, centre: usize) -> String {
     let others = world.others(LHR);
     let namespace = values::Namespace::id_of("sessions");
@@ -89,7 +90,7 @@ async fn what_is_written_in_one_data_centre_is_read_in_all() {
         let got = get(&world, centre, &key).await;
         assert_eq!((got.text(), got.source()), ("1", source), "{centre}");
     }
-    // fra is told, and syd has written.
+    // syd writes, and fra receives a notification.
     put(&world, SYD, &key, b"2").await;
     while get(&world, FRA, &key).await.text() != "2" {
         sleep(Duration::from_millis(5)).await;
@@ -116,7 +117,7 @@ async fn a_large_value_comes_on_the_connection_for_those() {
         assert_eq!(got.source(), "store");
         assert!(got.body == value);
     }
-    // A value that is kept, and comes whole.
+    // A small value, which is cached.
     put(&world, SYD, &key, &value[..900_000]).await;
     for source in ["store", "lower"] {
         let got = get(&world, SYD, &key).await;
@@ -152,7 +153,7 @@ async fn whoever_is_cut_off_from_the_store_says_so_and_answers_from_copies() {
     );
     assert_eq!(get(&world, SYD, "/").await.status, 503);
     assert_eq!(get(&world, SYD, &key).await.text(), "1");
-    // fra can still be asked, and asks the store.
+    // fra is still reachable and reads from the store.
     let is_other = |target: &String| is_of(&world, target, FRA);
     let other = (0..1000).map(|number| format!("/x{number}")).find(is_other).unwrap();
     assert_eq!(get(&world, SYD, &other).await.status, 404);
@@ -195,7 +196,7 @@ async fn two_stores_have_what_is_written_and_one_is_enough() {
             sleep(Duration::from_millis(5)).await;
         }
     };
-    // One that goes by the connection for large bodies, too.
+    // Also use the connection for large bodies.
     put(&world, FRA, "/a", b"1").await;
     put(&world, SYD, "/large", &vec![b'x'; 3 << 20]).await;
     for centre in [LHR, SYD] {

@@ -1,4 +1,4 @@
-//! Spans that wait for the collector: no more than there is room for.
+//! Bounded queue of spans for the collector.
 
 use std::{
     collections::VecDeque,
@@ -14,11 +14,10 @@ use tracing::warn;
 
 use crate::operator::TraceStatus;
 
-/// Spans that wait, and what became of others.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<VecDeque<Span>>,
-    /// Told when the first one is there, and when there are enough to be sent.
+    /// Notified when the first span arrives and when a batch is full.
     pub(super) is_worth_a_look: Notify,
     sent: AtomicU64,
     lost: AtomicU64,
@@ -26,7 +25,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds spans, as long as there is room.
+    /// Adds spans up to the limit and counts the others as lost.
     pub(super) fn put(&self, spans: impl IntoIterator<Item = Span>) {
         let mut waiting = self.lock();
         let before = waiting.len();
@@ -44,14 +43,14 @@ impl Queue {
         }
     }
 
-    /// Takes those that are sent together, oldest first.
+    /// Takes one batch, oldest first.
     pub(super) fn take(&self) -> Vec<Span> {
         let mut waiting = self.lock();
         let count = waiting.len().min(BATCH);
         waiting.drain(..count).collect()
     }
 
-    /// Takes back what was not sent: what there is no room for any more is lost.
+    /// Returns a batch that was not sent. Spans beyond the limit are lost.
     pub(super) fn put_back(&self, spans: Vec<Span>) {
         let mut waiting = self.lock();
         let room = MOST_WAITING.saturating_sub(waiting.len());
@@ -67,21 +66,19 @@ impl Queue {
         self.lock().is_empty()
     }
 
-    /// So many are with the collector.
     pub(super) fn were_sent(&self, count: u64) {
         self.sent.fetch_add(count, Relaxed);
     }
 
-    /// So many are nowhere.
     pub(super) fn were_lost(&self, count: u64) {
         self.lost.fetch_add(count, Relaxed);
     }
 
-    /// Says why the collector takes nothing, once, until it does again.
+    /// Logs the first failure after a success, and stores the error.
     pub(super) fn say(&self, why: Option<String>) {
         let mut told = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = why.as_ref().filter(|_| told.is_none()) {
-            warn!(why, "traces cannot be sent to their collector; requests are answered all the same");
+            warn!(why, "traces cannot be sent to the collector; requests are still served");
         }
         *told = why;
     }
@@ -100,9 +97,9 @@ impl Queue {
     }
 }
 
-/// Spans in one message: as many as OpenTelemetry's own exporters send.
+/// Maximum number of spans per message, as in OpenTelemetry's exporters.
 const BATCH: usize = 512;
-/// Spans in memory. One has up to 3 KiB of what visitors write.
+/// Maximum number of spans in memory. One contains up to 3 KiB of client data.
 const MOST_WAITING: usize = 8 * BATCH;
 
 #[cfg(test)]
@@ -136,7 +133,7 @@ mod tests {
         let taken = queue.take();
         assert_eq!((taken.len(), taken[0].name.as_str()), (512, "0"));
         queue.put((5000..5500).map(span));
-        // What comes back is older than what was put in meanwhile, and the oldest of it goes.
+        // The returned spans are older than the new ones. The oldest are lost.
         queue.put_back(taken);
         let report = queue.report();
         assert_eq!((report.waiting, report.lost), (4096, 904 + 500));

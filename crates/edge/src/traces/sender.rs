@@ -1,4 +1,4 @@
-//! Takes spans to the collector, many at a time, beside the requests.
+//! Background task that exports spans to the collector in batches.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,14 +9,13 @@ use tokio::{sync::watch, time};
 use super::Traces;
 use crate::network::Collector;
 
-/// Whoever sends them.
 pub(crate) struct Sender {
     traces: Arc<Traces>,
     client: Client,
     resource: Resource,
 }
 
-/// Whether the collector takes anything.
+/// Whether the collector accepts spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     Made,
@@ -24,7 +23,7 @@ pub(crate) enum Progress {
 }
 
 impl Sender {
-    /// Sends what a data centre has, as a client of its own.
+    /// Creates the sender of a data centre with a separate HTTP client.
     pub(crate) fn new(traces: Arc<Traces>, client: Client, network: &str, centre: &str) -> Self {
         let attributes = vec![
             Attribute::text("service.name", "longhaul-edge"),
@@ -36,7 +35,7 @@ impl Sender {
         Self { traces, client, resource }
     }
 
-    /// Sends until `over` is closed, and then what there is, if the collector takes it soon.
+    /// Sends until `over` is closed, then flushes the queue within a short time limit.
     pub(crate) async fn run(self, mut over: watch::Receiver<()>) {
         let queue = &self.traces.queue;
         while over.has_changed().is_ok() {
@@ -44,7 +43,7 @@ impl Sender {
                 () = queue.is_worth_a_look.notified() => {}
                 _ = over.changed() => break,
             }
-            // More may come.
+            // Wait to fill a batch.
             while !queue.is_empty() {
                 let pause = if queue.is_full_batch() { Duration::ZERO } else { PAUSE };
                 tokio::select! {
@@ -64,7 +63,7 @@ impl Sender {
         let _ = time::timeout(LAST, rest).await;
     }
 
-    /// Sends one message.
+    /// Sends one batch.
     pub(crate) async fn send(&self) -> Progress {
         let queue = &self.traces.queue;
         let taken = queue.take();
@@ -75,7 +74,7 @@ impl Sender {
         let count = taken.len() as u64;
         let answer = time::timeout(PATIENCE, self.post(&collector, &taken)).await;
         let (answer, why) = match answer.unwrap_or(Err(Failure::Timeout)) {
-            Ok((status, body)) => (Answer::read(status, &body), format!("it answers {status}")),
+            Ok((status, body)) => (Answer::read(status, &body), format!("it responded with {status}")),
             Err(failure) => (Answer::Later, failure.to_string()),
         };
         let why = format!("{}{}: {why}", collector.origin, collector.path);
@@ -113,12 +112,12 @@ impl Sender {
     }
 }
 
-/// How long spans wait for others.
+/// Maximum time that a span waits for a full batch.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a collector that failed is left alone.
+/// Pause after a failure.
 const REST: Duration = Duration::from_secs(5);
-/// A collector that takes longer has failed.
+/// Timeout of a request to the collector.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the end of the process may wait for the collector.
+/// Time limit for the final flush.
 const LAST: Duration = Duration::from_secs(2);
 const LARGEST_ANSWER: usize = 64 << 10;

@@ -1,5 +1,5 @@
-//! The trace of one request: a span for the request, one for each time that an origin was asked for it, and one for each phase of that;
-//! by OpenTelemetry's conventions (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>).
+//! Trace of one request: a span for the request, for each origin request, and for each phase of these. It
+//! follows OpenTelemetry's conventions (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use otlp::{Attribute, Context, Event, Kind, Span, SpanId, TraceId};
 
 use super::{new_span, queue::Queue};
 
-/// A request with a trace.
+/// A sampled request.
 #[derive(Debug)]
 pub(crate) struct Traced {
     queue: Arc<Queue>,
@@ -23,20 +23,19 @@ pub(crate) struct Traced {
     trace: TraceId,
     id: SpanId,
     parent: Parent,
-    /// `None` once it is over.
+    /// `None` once the span has ended.
     open: Mutex<Option<Open>>,
 }
 
-/// Who began a trace.
+/// Origin of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parent {
-    /// This data centre.
+    /// A trace that starts in this data centre.
     None(TraceId),
-    /// The visitor, who is believed.
+    /// A trace of the client, whose context is trusted.
     Visitor(Context),
 }
 
-/// What is known so far.
 #[derive(Debug)]
 struct Open {
     name: String,
@@ -45,28 +44,28 @@ struct Open {
     is_error: bool,
 }
 
-/// A moment by a clock, and by the calendar.
+/// A monotonic timestamp and the corresponding Unix time.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     at: u64,
     wall_ns: i64,
 }
 
-/// A request whose visitor may leave before it is answered.
+/// A request that the client may abandon before it has a response.
 pub(crate) struct Underway(Option<Arc<Traced>>);
 
-/// A request to an origin.
+/// An origin request.
 pub(crate) struct Asking<'t> {
     traced: &'t Traced,
     id: SpanId,
-    /// By the client's clock.
+    /// On the clock of the HTTP client.
     began: Moment,
     attributes: Vec<Attribute>,
     name: String,
 }
 
 impl Traced {
-    /// Begins now, with what the request says.
+    /// Starts the span of a request.
     pub(super) fn begin(
         queue: Arc<Queue>,
         clock: Clock,
@@ -87,14 +86,14 @@ impl Traced {
         Some(Self { queue, clock, began, trace, id: new_span()?, parent, open: Mutex::new(Some(open)) })
     }
 
-    /// Puts down what the request is answered with.
+    /// Records the response status and attributes.
     fn answered(&self, status: StatusCode, about: impl IntoIterator<Item = (&'static str, String)>) {
         let now = self.now_ns();
         if let Some(open) = &mut *self.open.lock().unwrap_or_else(PoisonError::into_inner) {
             open.answered_ns = Some(now);
             open.attributes.push(status_code(status));
             open.attributes.extend(about.into_iter().map(|(key, value)| Attribute::text(key, value)));
-            // What is the visitor's mistake is none of a server's.
+            // 4xx is not an error of a server span.
             if status.is_server_error() {
                 open.is_error = true;
                 open.attributes.push(Attribute::text("error.type", status.as_str()));
@@ -102,7 +101,7 @@ impl Traced {
         }
     }
 
-    /// Ends the span of the request, as its response was sent or broke off.
+    /// Ends the span when the response was sent completely or in part.
     pub(crate) fn sent(&self, delivery: Delivery) {
         let bytes = i64::try_from(delivery.body_bytes).unwrap_or(i64::MAX);
         let size = Attribute::number("http.response.body.size", bytes);
@@ -136,13 +135,14 @@ impl Traced {
         }]);
     }
 
-    /// A request that an origin is sent now, as a client's clock has it: the origin is told whose part it is.
+    /// Starts the span of an origin request, at `now` on the client's clock, and adds the trace context to
+    /// the request.
     pub(crate) fn ask(&self, origin: &Origin, request: &mut Request<Body>, now: u64) -> Option<Asking<'_>> {
         let id = new_span()?;
         let context = Context { trace: self.trace, span: id, is_sampled: true };
         let headers = request.headers_mut();
         headers.insert(TRACEPARENT, HeaderValue::from_str(&context.to_string()).ok()?);
-        // It is about the trace that the visitor named.
+        // `tracestate` belongs to the trace of the client.
         if let Parent::None(_) = self.parent {
             headers.remove(TRACESTATE);
         }
@@ -164,7 +164,7 @@ impl Traced {
 }
 
 impl Moment {
-    /// Another moment by the same clock, by the calendar.
+    /// Converts another timestamp of the same clock to Unix time.
     fn wall(self, at: u64) -> i64 {
         let since = i64::try_from(at.abs_diff(self.at)).unwrap_or(i64::MAX);
         if at < self.at { self.wall_ns.saturating_sub(since) } else { self.wall_ns.saturating_add(since) }
@@ -176,7 +176,7 @@ impl Underway {
         Self(Some(traced))
     }
 
-    /// Puts down what the request is answered with. What is left is to say when that was sent.
+    /// Records the response status and attributes. The span ends when the response was sent.
     pub(crate) fn answered(
         mut self,
         status: StatusCode,
@@ -197,7 +197,7 @@ impl Drop for Underway {
 }
 
 impl Asking<'_> {
-    /// Ends the span of a request to an origin with the header of its response, or with why there is none; and tells of its phases.
+    /// Ends the span with the response header or the error, and adds the spans of its phases.
     pub(crate) fn answered(mut self, trace: &Trace, answered: Result<&Response<Body>, &Failure>, now: u64) {
         let error = match answered {
             Ok(response) => {
@@ -239,8 +239,8 @@ impl Asking<'_> {
     }
 }
 
-/// The phases of a request to an origin, with when they began and ended. Of those before its first byte only their length is known: they are
-/// laid end to end, and end where that begins.
+/// Returns the phases of an origin request with start and end. For those before the first byte only the
+/// duration is known: they are placed in sequence, directly before the first byte.
 fn phases(trace: &Trace, end: u64) -> Vec<(&'static str, u64, u64)> {
     let before = [
         ("queue", trace.waited),
@@ -265,7 +265,7 @@ fn phases(trace: &Trace, end: u64) -> Vec<(&'static str, u64, u64)> {
     phases
 }
 
-/// What is known of a request when it comes.
+/// Attributes of a request.
 fn asked(request: &Request<Body>) -> Vec<Attribute> {
     let (uri, headers) = (request.uri(), request.headers());
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -293,7 +293,7 @@ fn asked(request: &Request<Body>) -> Vec<Attribute> {
     attributes
 }
 
-/// A method that is none of those in common use could be anything.
+/// Only common methods are recorded, because others could have any value.
 fn known(method: &Method) -> Option<&str> {
     let is_known = [
         Method::GET,
@@ -331,7 +331,7 @@ fn version(version: Version) -> &'static str {
     }
 }
 
-/// The beginning of a text that may be as long as a whole header.
+/// Truncates a text that may be as long as a whole header.
 fn shortened(text: &str, longest: usize) -> &str {
     let end = (0..=longest.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
@@ -350,7 +350,7 @@ mod tests {
     fn phases_lie_end_to_end_before_the_first_byte() {
         let mut trace = Trace::start(100);
         (trace.dns, trace.connect, trace.tls) = (Some(5), Some(10), Some(20));
-        // No byte was sent: it failed in its handshake.
+        // No byte was sent: the handshake failed.
         let expected = [("dns", 100, 105), ("connect", 105, 115), ("tls", 115, 135)];
         assert_eq!(phases(&trace, 200), expected);
         assert_eq!(phases(&trace, 120)[2], ("tls", 115, 120));

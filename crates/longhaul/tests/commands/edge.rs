@@ -114,7 +114,7 @@ fn what_is_kept_is_counted_explained_and_purged() {
 #[test]
 fn nobody_purges_without_a_token_or_what_is_not_there() {
     let mut edge = Edge::start();
-    assert!(edge.ask(&["purge", "shop"]).refused().contains("nothing is named"));
+    assert!(edge.ask(&["purge", "shop"]).refused().contains("nothing to purge"));
     assert!(edge.ask(&["purge", "shoe", "--everything"]).refused().contains("no zone \"shoe\", only shop"));
     edge.token = "another".to_owned();
     assert!(edge.ask(&["purge", "shop", "--everything"]).refused().contains("the request has no token"));

@@ -153,7 +153,7 @@ fn mistakes_are_named() {
             "of 1s the first 1s do not count",
         ),
         (&["transfer", "send", "127.0.0.1:1", "--notsent-lowat", "0B"], "expected 1B to 2GB"),
-        (&["transfer", "serve", "--listen", "127.0.0.1:0", "--window", "3GB"], "no window of 3GB"),
+        (&["transfer", "serve", "--listen", "127.0.0.1:0", "--window", "3GB"], "window cannot be 3GB"),
         (
             &["transfer", "serve", "--listen", "127.0.0.1:0", "--rcvbuf", "2GB"],
             "sysctl net.core.rmem_max=2000000000",

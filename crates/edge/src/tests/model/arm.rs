@@ -32,7 +32,7 @@ pub(super) struct Arm {
     _edge: Edge,
 }
 
-/// Ends with the arm.
+/// Dropped with the arm.
 enum Edge {
     One { _stage: Stage, _disk: Option<TempDir> },
     Two { _world: World },
@@ -69,7 +69,7 @@ impl Arm {
         Self { kind, origin, connections: Connections::new(), doors, cores, stop, _edge: edge }
     }
 
-    /// Of how many responses one has a large body.
+    /// One of this number of responses has a large body.
     pub(super) fn wide(&self) -> usize {
         if self.kind == Kind::Disk { 3 } else { 8 }
     }
@@ -86,7 +86,7 @@ impl Arm {
         };
         let depth = if is_hard { Depth::Hard } else { Depth::Soft };
         self.cores[centre].purge("z", vec![purge], depth).unwrap();
-        // On a busy machine the other data centre may take longer than an operator waits.
+        // On a busy machine the other data centre may exceed the acknowledgement timeout.
         loop {
             let there = self.cores[centre].edge.acknowledged(Instant::now()).await;
             if there.iter().all(|there| there.applied_ms.is_some()) {
@@ -116,7 +116,7 @@ fn door(core: &Arc<Core>, stop: &Stop) -> SocketAddr {
     address
 }
 
-/// Memory above a disk: objects are evicted to it, and the longest go to it while they come.
+/// Memory above a disk: objects are evicted to disk, and the longest are written to disk while they arrive.
 const SMALL: u64 = 512 << 10;
 /// An origin that is slow does not fail.
 const ZONE: &str = "stale_after = \"60s\"\n";

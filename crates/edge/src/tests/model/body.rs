@@ -1,4 +1,5 @@
-//! Bodies whose bytes name their source: blocks of equal length, each of which repeats the number of its representation and its own.
+//! Bodies whose bytes identify their source: blocks of equal length that repeat the numbers of the
+//! representation and the block.
 
 use super::rfc9111::Blocks;
 
@@ -7,7 +8,7 @@ use super::rfc9111::Blocks;
 pub(super) struct Representation {
     pub(super) number: u64,
     pub(super) blocks: u64,
-    /// How often a block repeats its text.
+    /// Number of repetitions of the text in a block.
     pub(super) width: u64,
     pub(super) etag: Option<String>,
     pub(super) modified: Option<String>,
@@ -18,7 +19,7 @@ impl Representation {
         self.blocks * self.width * TEXT
     }
 
-    /// Bytes from a place up to another one.
+    /// Bytes of a range with an exclusive end.
     pub(super) fn bytes(&self, first: u64, end: u64) -> Vec<u8> {
         let per_block = self.width * TEXT;
         let (first_block, end_block) = (first / per_block, end.div_ceil(per_block));
@@ -30,25 +31,25 @@ impl Representation {
         bytes.into_bytes().into_iter().skip(skipped).take(length).collect()
     }
 
-    /// The blocks that have bytes from a place up to another one.
+    /// The blocks that contain these bytes.
     pub(super) fn blocks(&self, first: u64, end: u64) -> Blocks {
         let per_block = self.width * TEXT;
         (first / per_block..end.div_ceil(per_block)).fold(0, |all, block| all | 1 << block)
     }
 }
 
-/// What the bytes of a body name.
+/// Source of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Text of somebody else, or nothing.
+    /// Other text, or empty.
     Other,
-    /// From this block on, which block it ends with.
+    /// Consecutive blocks of one representation.
     Of { representation: u64, first: u64, last: u64 },
     /// Bytes that do not belong together.
     Mixed(String),
 }
 
-/// Reads a body that begins at the beginning of a block.
+/// Parses a body that begins at a block boundary.
 pub(super) fn content(body: &[u8]) -> Content {
     let mut found: Option<(u64, u64, u64)> = None;
     for text in body.chunks_exact(8) {
@@ -70,5 +71,4 @@ pub(super) fn content(body: &[u8]) -> Content {
     found.map_or(Content::Other, |(representation, first, last)| Content::Of { representation, first, last })
 }
 
-/// Bytes of a block's text.
 pub(super) const TEXT: u64 = 8;

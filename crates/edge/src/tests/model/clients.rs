@@ -1,4 +1,4 @@
-//! Clients: requests over HTTP/1.0, 1.1 and 2 to the doors of data centres, and the parts of responses that name their source.
+//! Clients: requests over HTTP/1.0, 1.1 and 2, and the parts of responses that identify their source.
 
 use std::{
     net::SocketAddr,
@@ -33,7 +33,6 @@ pub(super) struct Raw {
     pub(super) is_complete: bool,
 }
 
-/// Connections to data centres.
 pub(super) struct Connections {
     http2: http::Client,
     open: Mutex<Vec<(SocketAddr, TcpStream)>>,
@@ -51,7 +50,7 @@ impl Connections {
         }
     }
 
-    /// Makes a request with these fields, the ones that `Connection` names included.
+    /// Sends a request with these fields, including those nominated by `Connection`.
     pub(super) async fn exchange(
         &self,
         address: SocketAddr,
@@ -125,7 +124,7 @@ impl Connections {
             text += "Content-Length: 4\r\n";
         }
         text += if client.has_body { "\r\nbody" } else { "\r\n" };
-        // A connection that was open may have been closed.
+        // An idle connection may have been closed.
         loop {
             let open = {
                 let mut open = lock(&self.open);
@@ -152,7 +151,7 @@ impl Connections {
     }
 }
 
-/// Reads one response, and whether its connection stays open.
+/// Reads one response and returns whether the connection stays open.
 async fn read(stream: &mut TcpStream, method: &str) -> Option<(Raw, bool)> {
     let mut bytes = Vec::with_capacity(4096);
     let end = loop {
@@ -197,7 +196,7 @@ async fn read(stream: &mut TcpStream, method: &str) -> Option<(Raw, bool)> {
     Some((Raw { status, fields, body, is_complete }, stays && is_complete))
 }
 
-/// A body without its chunks, if its last one is there.
+/// Decodes a chunked body. Returns `None` if it is incomplete.
 fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     loop {
@@ -218,7 +217,7 @@ fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 impl Client {
-    /// The fields of the request, with those that `Connection` names.
+    /// The fields of the request, including those nominated by `Connection`.
     pub(super) fn fields(&self, id: u64, url: &Url) -> Fields {
         let mut fields = Fields::from([("x-request".to_owned(), id.to_string())]);
         let mut add =
@@ -245,7 +244,7 @@ impl Client {
     }
 }
 
-/// What a response names as its source; an error if it is no possible response to these fields.
+/// Extracts the sources from a response, or an error if it is impossible for these fields.
 pub(super) fn received(raw: &Raw, method: &str, asked: &Fields, url: &Url) -> Result<Received, String> {
     let of = |name: &str| raw.fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
     let number = |name: &str| of(name).and_then(|value| value.parse().ok());

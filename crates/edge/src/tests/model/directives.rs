@@ -1,4 +1,5 @@
-//! Directives of Cache-Control (RFC 9111 section 5.2) and of the targeted field that goes before it (RFC 9213).
+//! Directives of Cache-Control (RFC 9111, section 5.2) and of the targeted field that takes precedence (RFC
+//! 9213).
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ impl Directives {
         directives
     }
 
-    /// RFC 9213 section 2.1: the targeted field alone, if there is one.
+    /// RFC 9213, section 2.1: if a targeted field exists, it applies alone.
     pub(super) fn of_response(fields: &Fields) -> Self {
         Self::of(fields.get("cdn-cache-control").or_else(|| fields.get("cache-control")))
     }
@@ -30,12 +31,12 @@ impl Directives {
         self.0.contains_key(name)
     }
 
-    /// Whether a directive is there without field names.
+    /// Whether a directive is present without field names.
     pub(super) fn has_alone(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(Option::is_none)
     }
 
-    /// Whether a directive names a field.
+    /// Whether a directive contains this field name.
     pub(super) fn withholds(&self, name: &str, field: &str) -> bool {
         let names = self.0.get(name).and_then(Option::as_ref);
         names.is_some_and(|names| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(field)))
@@ -47,7 +48,7 @@ impl Directives {
     }
 }
 
-/// The members of a list, in which quoted strings may have commas.
+/// Splits a list at commas outside of quoted strings.
 fn members(value: &str) -> Vec<String> {
     let (mut members, mut is_quoted) = (vec![String::new()], false);
     for letter in value.chars() {

@@ -1,4 +1,4 @@
-//! The origin: responds as the plan of a URL says, and writes each response into the history of the URL.
+//! The origin: responds according to the plan of a URL and records each response in its history.
 
 use std::{
     collections::HashMap,
@@ -17,18 +17,18 @@ use super::{
     rfc9111::{self, Fields, History, Ns, SECOND},
 };
 
-/// What is known of a URL.
+/// State of a URL.
 pub(super) struct Url {
     pub(super) plan: Plan,
     pub(super) history: History,
-    /// The present representations, by what selects them.
+    /// Current representations, by selecting fields.
     current: HashMap<String, u64>,
     pub(super) representations: HashMap<u64, Representation>,
     /// Validators that a client received last.
     pub(super) seen: (Option<String>, Option<String>),
-    /// Requests that the origin received otherwise than the client sent them.
+    /// Requests that the origin received modified.
     pub(super) altered: Vec<String>,
-    /// What happened, line by line, for a report.
+    /// Log for a report.
     pub(super) lines: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Origin {
         lock(&self.sequences).remove(&number);
     }
 
-    /// A number for a response or a request.
+    /// Next serial number of a response or request.
     pub(super) fn next(&self) -> u64 {
         self.serial.fetch_add(1, Relaxed) + 1
     }
@@ -201,7 +201,7 @@ impl Url {
         body
     }
 
-    /// The representation that a response carries.
+    /// Returns the representation for a response.
     fn representation(&mut self, serial: u64, plan: &Plan, asked: &Fields, is_safe: bool) -> Representation {
         let mut names: Vec<String> = plan.vary.map_or(Vec::new(), |vary| {
             vary.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
@@ -231,14 +231,14 @@ impl Url {
         };
         if is_resource {
             self.current.insert(selecting, new.number);
-            // Only one response is the first one of this representation: the next one continues it.
+            // Only the first response is renewed. The next ones continue it.
             self.plan.is_renewed = false;
         }
         self.representations.insert(new.number, new.clone());
         new
     }
 
-    /// Notes where the origin received another request than the client sent, in the fields that decide.
+    /// Records a request of which the deciding fields differ from the client's.
     fn compare(&mut self, request: u64, asked: &Fields) {
         let Some(sent) = self.history.sent(request) else { return };
         for name in DECISIVE.iter().take(4) {
@@ -259,7 +259,6 @@ impl Url {
     }
 }
 
-/// The fields of a response.
 fn told(
     serial: u64,
     plan: &Plan,
@@ -288,7 +287,7 @@ fn told(
     fields
 }
 
-/// The fields of a message; those of several lines joined.
+/// Fields of a message. Several lines are joined.
 pub(super) fn fields(headers: &HeaderMap) -> Fields {
     let mut fields = Fields::new();
     for (name, value) in headers {
@@ -301,19 +300,19 @@ pub(super) fn fields(headers: &HeaderMap) -> Fields {
     fields
 }
 
-/// The data centres in a Via field.
+/// The data centres in Via, as bits.
 fn passed(asked: &Fields) -> u8 {
     let via = asked.get("via").map_or("", |via| via);
     u8::from(via.contains("lhr")) | (u8::from(via.contains("fra")) << 1)
 }
 
-/// RFC 9110 section 13.1.2: weak comparison.
+/// RFC 9110, section 13.1.2: weak comparison.
 pub(super) fn has_tag(tags: &str, tag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     tags.split(',').any(|other| opaque(other) == opaque(tag))
 }
 
-/// First byte and end of one range; an error where it has no bytes.
+/// First byte and end of a single range, or an error if it is unsatisfiable.
 fn range_of(range: &str, length: u64) -> Option<Result<(u64, u64), ()>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (first, end) = match (first.parse::<u64>(), last.parse::<u64>()) {
@@ -331,7 +330,7 @@ fn status(code: StatusCode) -> http::Response<Body> {
     response
 }
 
-/// The time as HTTP has it (RFC 9110 section 5.6.7).
+/// Formats an HTTP date (RFC 9110, section 5.6.7).
 fn date(seconds: u64) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -342,7 +341,6 @@ fn date(seconds: u64) -> String {
     format!("{}, {} {} {} {} GMT", DAYS[day], &text[8..10], MONTHS[month], &text[..4], &text[11..19])
 }
 
-/// Now.
 pub(super) fn now() -> Ns {
     u64::try_from(http::clock::wall_ns()).unwrap_or(0)
 }
@@ -351,7 +349,7 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Fields of requests that decide; the conditions last.
+/// Fields of requests that decide about the response; the conditions last.
 pub(super) const DECISIVE: [&str; 9] = [
     "cookie",
     "accept-language",

@@ -1,12 +1,11 @@
-//! What a sequence consists of: requests of clients, the responses that the origin has for them, and purges; made at random, and made
-//! simpler to find the shortest sequence that fails.
+//! Elements of a sequence: client requests, origin responses and purges. They are random, and can be
+//! simplified to find the shortest failing sequence.
 
 use super::{random::Random, theme::Theme};
 
-/// One step of a sequence.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// Requests for one URL at the same time, and the origin's response to them and to later ones.
+    /// Concurrent requests for one URL, and the origin's response to them and to later ones.
     Requests {
         url: usize,
         plan: Plan,
@@ -20,7 +19,7 @@ pub(super) enum Step {
     },
 }
 
-/// How a purge names what it purges.
+/// How a purge selects objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Url,
@@ -89,7 +88,6 @@ pub(super) struct Plan {
     pub(super) tells_validators: bool,
 }
 
-/// The entity tag of a representation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     None,
@@ -152,7 +150,7 @@ impl Client {
         client
     }
 
-    /// All of it that its fields do not show.
+    /// Describes everything except the fields.
     pub(super) fn text(&self) -> String {
         let Self { centre, method, version, nominated, has_body, .. } = self;
         let nominated = nominated.map_or(String::new(), |name| format!(", Connection: {name}"));
@@ -255,7 +253,7 @@ impl Plan {
             Self { tells_validators: true, ..self.clone() },
         ]
         .into_iter()
-        // Of two forms that are equally simple, the first one stays.
+        // Of two equally simple forms the first one is kept.
         .filter(|simpler| simpler != self && !(self.control.is_none() && simpler.control.is_some()))
         .filter(|simpler| !(self.tag == Tag::None && simpler.tag == Tag::Strong))
         .collect()
@@ -281,7 +279,7 @@ impl Step {
         Self::Requests { url, plan, clients }
     }
 
-    /// How many requests or purges it is.
+    /// Number of requests or purges.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Requests { clients, .. } => clients.len(),
@@ -310,7 +308,7 @@ impl Step {
     }
 }
 
-/// A sequence: some steps in each of its phases, between which time passes.
+/// A sequence: phases with steps. Time passes between phases.
 pub(super) type Sequence = Vec<Vec<Step>>;
 
 /// The sequence of a seed.
@@ -341,7 +339,7 @@ pub(super) fn simpler(sequence: &Sequence) -> Vec<Sequence> {
             change(without);
         }
     }
-    // Changes inside a step, once there are few steps.
+    // With few steps, also simplify the steps.
     if sequence.iter().map(Vec::len).sum::<usize>() <= 8 {
         for (phase, steps) in sequence.iter().enumerate() {
             for (number, step) in steps.iter().enumerate() {
@@ -356,7 +354,7 @@ pub(super) fn simpler(sequence: &Sequence) -> Vec<Sequence> {
     all
 }
 
-/// URLs of a sequence.
+/// URLs per sequence.
 pub(super) const URLS: usize = 2;
 const PHASES: usize = 4;
 const STEPS: usize = 5;

@@ -1,4 +1,4 @@
-//! A generator of random numbers that is the same on every machine (splitmix64).
+//! A random number generator with the same results on every machine (splitmix64).
 
 pub(super) struct Random(u64);
 

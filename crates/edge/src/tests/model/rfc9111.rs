@@ -74,7 +74,7 @@ pub(super) struct Received {
     pub(super) blocks: Blocks,
 }
 
-/// Where a permitted response is from.
+/// Source of a permitted response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// From the origin, for this request.
@@ -85,7 +85,7 @@ pub(super) enum Source {
     Generated,
 }
 
-/// What a newer response ends.
+/// Effect of a newer response on a stored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Use,
@@ -116,7 +116,7 @@ pub(super) struct History {
     responses: BTreeMap<u64, Response>,
     stored: Vec<Stored>,
     pub(super) purges: Vec<Purge>,
-    /// When each phase ended: then the cache is idle.
+    /// End of each phase, after which the cache is idle.
     pub(super) phases: Vec<Ns>,
 }
 
@@ -157,7 +157,7 @@ impl History {
         }
         let is_new = !matches!(response.status, 206 | 304) && response.method == "GET";
         stored.retain(|stored| self.may_store(&response, stored, is_new));
-        // Updates of updates are many, and mostly the same.
+        // Repeated updates create many equal entries.
         for new in stored {
             match self.stored.iter_mut().find(|other| other.is_alike(&new)) {
                 Some(other) => other.join(new),
@@ -173,14 +173,14 @@ impl History {
         let is_strong = |fields: &Fields| fields.get("etag").is_some_and(|tag| !tag.starts_with("W/"));
         let updates = match (new.method, new.status) {
             ("GET" | "HEAD", 304) => is_same,
-            // The upper tier may confirm to the lower one, with a 304, what it received as a 200.
+            // The upper tier may send the lower one a 304 for a response that it received as a 200.
             ("GET", 200) if new.passed & UPPER != 0 => is_same,
             ("GET", 200 | 206) => is_same && is_strong(&old.fields) && is_strong(&new.fields),
             ("HEAD", 200) => !differs(&new.fields, &old.fields),
             _ => false,
         };
         let mut merged = old.clone();
-        // An Age is about the message that carried it.
+        // Age describes only the message that contained it.
         merged.fields.remove("age");
         // Section 3.2: not the fields that describe the stored bytes.
         let updating = new.fields.iter().filter(|(name, _)| !name.starts_with("content-"));
@@ -202,7 +202,8 @@ impl History {
         let is_shared = control.has("public") || control.has("must-revalidate") || control.has("s-maxage");
         let withholds_cookie =
             ["no-cache", "private"].iter().any(|name| control.withholds(name, "set-cookie"));
-        // A choice of the product: a request with a body changes nothing, and a new response with a cookie is for one client.
+        // Product decision: a request with a body changes nothing, and a new response with a cookie is for
+        // one client.
         let is_personal = is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie;
         if request.has_body || is_personal || self.may_not_store(request) {
             return false;
@@ -222,7 +223,7 @@ impl History {
     pub(super) fn judge(&self, id: u64, received: &Received) -> Result<Source, String> {
         let request = &self.requests[&id];
         let is_own = |serial: &u64| self.responses.get(serial).is_some_and(|own| own.request == id);
-        // A cookie is for the client whose request caused it.
+        // A cookie belongs to the client whose request caused it.
         if let Some(cookie) = received.cookie.filter(|cookie| !is_own(cookie)) {
             return Err(format!("the cookie of response {cookie}"));
         }
@@ -241,7 +242,7 @@ impl History {
             let representation = self.responses.get(&serial).and_then(|response| response.representation);
             self.some_stored(request, &own, |stored| {
                 let control = Directives::of_response(&stored.fields);
-                // Sections 5.2.2.4 and 5.2.2.7: such fields are not for use without validation, or not for a shared cache.
+                // Sections 5.2.2.4 and 5.2.2.7: such fields require validation or are not for a shared cache.
                 let is_withheld =
                     ["no-cache", "private"].iter().any(|name| control.withholds(name, "x-extra"));
                 field(stored, "x-extra") == Some(extra)
@@ -278,8 +279,8 @@ impl History {
             .and_then(|()| Err(format!("bytes of body {representation} that no usable response carried")))
     }
 
-    /// Whether a lower tier may have added this field to a response of the upper one: that confirms what the lower one stored with a
-    /// 304 of a response to another request.
+    /// Whether a lower tier may have added this field to a response of the upper tier: it confirms its stored
+    /// response with a 304 to another request.
     fn is_of_lower_tier(&self, extra: u64, representation: Option<u64>) -> bool {
         let is_withheld = |stored: &Stored| {
             let control = Directives::of_response(&stored.fields);
@@ -294,7 +295,7 @@ impl History {
             })
     }
 
-    /// Whether one of the stored responses that fit may be used; else why not.
+    /// Checks that a matching stored response may be used. The error is the reason.
     fn some_stored(
         &self,
         request: &Request,
@@ -349,7 +350,7 @@ impl History {
             Directives::default()
         };
         let last = &self.responses[&stored.last];
-        // Section 4.2.3, a lower bound: the time in the network counts as none.
+        // Section 4.2.3, a lower bound: network time counts as zero.
         let told = stored.fields.get("age").and_then(|age| age.parse::<u64>().ok()).unwrap_or(0);
         let age = told * SECOND + request.began.saturating_sub(last.sent);
         let (lifetime, _) = lifetime(&stored.fields, stored.status);
@@ -358,7 +359,7 @@ impl History {
             |response: &&Response| matches!(response.status, 500 | 502 | 503 | 504) || !response.is_complete;
         let has_failed = own.iter().any(&is_failed)
             || self.responses.values().filter(is_failed).any(|failed| failed.sent >= request.began);
-        // Section 5.2.1: what a client prefers, if the origin can respond.
+        // Section 5.2.1: preferences of the client, if the origin can respond.
         let is_unwanted = wishes.has("no-cache")
             || wishes.seconds("max-age").is_some_and(|most| age > most)
             || wishes.seconds("min-fresh").is_some_and(|least| left < least);
@@ -373,7 +374,8 @@ impl History {
         if left > 0 && !is_purged && end.is_none() {
             return Ok(());
         }
-        // Section 4.2.4: stale only with permission; RFC 5861 gives it, and section 5.2.2.2 forbids it.
+        // Section 4.2.4: stale responses require permission. RFC 5861 gives it, and section 5.2.2.2 forbids
+        // it.
         if control.has("must-revalidate") || control.has("proxy-revalidate") {
             return because("it is stale, and has to be revalidated");
         }
@@ -395,7 +397,7 @@ impl History {
         if is_within("stale-while-revalidate") || max_stale { Ok(()) } else { because("it is stale") }
     }
 
-    /// What ended the use of a stored response before a request began: a newer response, or an unsafe request.
+    /// The newer response or unsafe request that invalidated a stored response before a request began.
     fn end_of(&self, stored: &Stored, request: &Request) -> Option<(End, String)> {
         let known = self.known_at(&self.responses[&stored.last])?;
         let newer = self.responses.values().filter(|newer| {
@@ -403,7 +405,7 @@ impl History {
             !stored.serials.contains(&newer.serial)
                 && known <= began
                 && self.known_at(newer).is_some_and(|at| at <= request.began)
-                // The lower of two tiers may get it again from the upper one, which saw nothing newer.
+                // A lower tier may receive it again from the upper tier, which has received no newer one.
                 && newer.passed & UPPER == UPPER & self.tiers()
                 && newer.passed & request.centre != 0
         });
@@ -422,28 +424,28 @@ impl History {
             ("POST" | "PUT" | "DELETE", 200..=399) => Some(End::Use),
             ("POST" | "PUT" | "DELETE", _) => None,
             _ if request.has_body || !newer.is_complete || !is_selected(stored, &newer.asked) => None,
-            // Failures say nothing about the resource.
+            // Failures do not describe the resource.
             (_, 412 | 416 | 429 | 500..) => None,
-            // About one representation (sections 4.3.4 and 3.4).
+            // Describes one representation (sections 4.3.4 and 3.4).
             (_, 206 | 304) if !is_same => None,
             // Section 3.5: a response to one user changes nothing for others.
             (_, 206 | 304) if newer.asked.contains_key("authorization") => None,
-            // Section 5.2.1.5: no part of it may be stored, so it does not update what is stored.
+            // Section 5.2.1.5: no part of it may be stored, so it does not update stored responses.
             (_, 206 | 304) if self.may_not_store(request) => None,
             ("HEAD", 304) => None,
-            // Section 4.3.5; as above, where nothing shows that the representation is another one.
+            // Section 4.3.5, with the same exception if the representation is not known to differ.
             ("HEAD", 200..=299)
                 if newer.asked.contains_key("authorization") && !differs(&newer.fields, &stored.fields) =>
             {
                 None
             }
             ("HEAD", 200..=299) => Some(End::Freshness),
-            // Section 4: the most recent response counts.
+            // Section 4: the most recent response applies.
             _ => Some(End::Use),
         }
     }
 
-    /// When a cache has certainly done all that follows from a response.
+    /// When a cache has certainly applied a response.
     fn known_at(&self, response: &Response) -> Option<Ns> {
         // A client that received another response did not wait for this one.
         let ended = self.requests[&response.request].ended;
@@ -451,14 +453,13 @@ impl History {
         ended.or_else(|| self.phases.get(response.phase).copied())
     }
 
-    /// The tiers that there are.
     fn tiers(&self) -> u8 {
         self.responses.values().fold(0, |all, response| all | response.passed)
     }
 }
 
 impl Stored {
-    /// Whether two are one but for the responses before the last one.
+    /// Whether both differ only in responses before the last one.
     fn is_alike(&self, other: &Self) -> bool {
         self.last == other.last
             && self.representation == other.representation
@@ -466,7 +467,7 @@ impl Stored {
             && self.fields == other.fields
     }
 
-    /// What either of two that are alike permits.
+    /// Combines two similar responses: anything that either permits is permitted.
     fn join(&mut self, other: Self) {
         self.serials.extend(other.serials);
         self.blocks |= other.blocks;
@@ -485,7 +486,7 @@ fn differs(head: &Fields, stored: &Fields) -> bool {
         .any(|&name| head.contains_key(name) && head.get(name) != stored.get(name))
 }
 
-/// Section 4.1: whether a request has the values of the fields that Vary names, as one of those that selected it.
+/// Section 4.1: whether a request matches one of the selecting requests in the fields named by Vary.
 fn is_selected(stored: &Stored, fields: &Fields) -> bool {
     let vary = stored.fields.get("vary").map_or("", |value| value);
     let mut names =
@@ -495,7 +496,7 @@ fn is_selected(stored: &Stored, fields: &Fields) -> bool {
         && stored.selected_by.iter().any(|other| names.iter().all(|name| other.get(name) == fields.get(name)))
 }
 
-/// Whether a purge between a response and a request means the response.
+/// Whether a purge between a response and a request covers the response.
 fn is_purged(purge: &Purge, response: &Response, request: &Request) -> bool {
     response.requested < purge.began && purge.ended <= request.began
 }
@@ -511,7 +512,7 @@ fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
     if let Some(lifetime) = explicit {
         return (lifetime, true);
     }
-    // RFC 9213 section 2.1: a targeted field goes before Expires.
+    // RFC 9213, section 2.1: a targeted field takes precedence over Expires.
     let expires = fields.get("expires").filter(|_| !fields.contains_key("cdn-cache-control"));
     if let Some(expires) = expires {
         // The origin of the test sends seconds after Date in a second field.
@@ -524,7 +525,7 @@ fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
     (if has_date && (is_heuristic || control.has("public")) { YEAR } else { 0 }, false)
 }
 
-/// The bit of the upper tier, if there are two.
+/// Bit of the upper tier. Absent with a single data centre.
 pub(super) const UPPER: u8 = 2;
 pub(super) const SECOND: Ns = 1_000_000_000;
 const YEAR: Ns = 365 * 24 * 3600 * SECOND;

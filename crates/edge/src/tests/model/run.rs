@@ -1,4 +1,5 @@
-//! Runs sequences, many at the same time, and shortens those after which a client has received something that the model forbids.
+//! Runs sequences concurrently and shortens those in which a client received something that the model
+//! forbids.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +22,7 @@ use super::{
     rfc9111::{self, Fields, Received, Source},
 };
 
-/// What a test plants between an edge and its clients, to see that the model finds it.
+/// A fault that a test injects between an edge and its clients to verify that the model detects it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
@@ -32,20 +33,19 @@ pub(super) enum Fault {
     AnotherField,
 }
 
-/// What became of some sequences.
+/// Results of sequences.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
     requests: usize,
     purges: usize,
     /// Responses from the cache.
     reused: usize,
-    /// Bodies that came from the cache for a GET.
+    /// Number of injected faults.
     planted: usize,
     found: usize,
     violations: Vec<String>,
 }
 
-/// A sequence that runs.
 struct Run {
     arm: Arc<Arm>,
     number: usize,
@@ -57,7 +57,7 @@ struct Run {
     outcome: Outcome,
 }
 
-/// Runs sequences until there were enough steps.
+/// Runs sequences until the number of steps is reached.
 pub(super) async fn check(arm: Arm, fault: Fault) {
     let arm = Arc::new(arm);
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -85,8 +85,8 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
             if alone.is_some() {
                 println!("{lines}");
             }
-            // Which of two answers that overlap is the more recent one is judged in long runs alone: a fill that was on its way when
-            // a newer answer came may still be stored.
+            // The order of overlapping responses is checked only in long runs: a fill in flight may still be
+            // stored when a newer response arrives.
             let is_judged = |violation: &String| is_long || !violation.contains("is newer");
             for violation in outcome.violations.into_iter().filter(is_judged) {
                 if is_long {
@@ -109,7 +109,7 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
         arm.kind
     );
     if fault != Fault::None {
-        // Some of what is planted happens to be permitted.
+        // Some injected faults are permitted by chance.
         assert!(planted > 100 && found * 3 > planted, "{found} of {planted} planted faults are found");
         return;
     }
@@ -136,12 +136,12 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
         report += &shortest.await.unwrap();
     }
     assert!(report.is_empty(), "{:?}: clients received what the model forbids{report}", arm.kind);
-    // Without responses from the cache there is nothing to find.
+    // Without cached responses nothing is verified.
     assert!(alone.is_some() || reused * 20 > requests, "{reused} of {requests} responses are from the cache");
 }
 
-/// Runs sequences at the same time; returns what happened in each, line by line, as well. `None` if the process stood still for so long
-/// that requests may have run into the edge's limits of time: the model knows only how long responses are fresh.
+/// Runs sequences concurrently and returns their results and logs. `None` if the process was suspended for so
+/// long that edge timeouts may have expired, because the model covers only freshness lifetimes.
 async fn batch(
     arm: &Arc<Arm>,
     sequences: Vec<Sequence>,
@@ -170,7 +170,7 @@ async fn batch(
         for run in going {
             runs.push(run.await.unwrap());
         }
-        // A second passes, as lifetimes count; and what is done in the background is done.
+        // Wait for the next second, the unit of lifetimes, and for background work.
         let left = 1_000_000_000 - now() % 1_000_000_000;
         sleep(Duration::from_nanos(left) + SETTLING).await;
         let end = now();
@@ -193,7 +193,7 @@ async fn batch(
     (longest.pause() < STANDSTILL).then_some(ended)
 }
 
-/// A task that wants to run every few milliseconds.
+/// A task that runs every few milliseconds.
 struct Pulse {
     longest: Arc<AtomicU64>,
     task: JoinHandle<()>,
@@ -213,14 +213,14 @@ impl Pulse {
         Self { longest, task }
     }
 
-    /// The longest time that it did not run.
+    /// The longest time without a run.
     fn pause(self) -> Duration {
         self.task.abort();
         Duration::from_nanos(self.longest.load(Relaxed))
     }
 }
 
-/// The shortest sequence that still fails in the same way, and what happens in it.
+/// Returns the shortest sequence that still fails in the same way, with its log.
 async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: String) -> String {
     let mut report = format!("  it did not happen again\n{lines}");
     let mut candidates = vec![sequence.clone()];
@@ -240,7 +240,7 @@ async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: Str
     report
 }
 
-/// A violation without its numbers and values.
+/// A violation without numbers and values.
 fn class(violation: &str) -> String {
     let unquoted = violation.split('"').step_by(2);
     unquoted.flat_map(str::chars).filter(|letter| !letter.is_ascii_digit()).collect()
@@ -272,7 +272,7 @@ impl Run {
         }
     }
 
-    /// Makes requests at the same time, and judges their responses.
+    /// Sends requests concurrently and judges their responses.
     async fn requests(&mut self, url: usize, clients: Vec<Client>) {
         let mut going = Vec::new();
         for client in clients {
@@ -280,7 +280,7 @@ impl Run {
             let id = arm.origin.next();
             let fields = client.fields(id, &lock(&urls[url]));
             let mut effective = fields.clone();
-            // A choice of the product: end-to-end fields stay, and decide, though `Connection` names them.
+            // Product decision: end-to-end fields remain and apply even if `Connection` nominates them.
             if let Some(nominated) = client.nominated.filter(|name| *name == "x-dev") {
                 effective.remove(nominated);
             }
@@ -315,7 +315,7 @@ impl Run {
         let urls = Arc::clone(&self.urls);
         let mut url = lock(&urls[url]);
         let Some(raw) = raw else {
-            // A client of HTTP/2 may lose the head of a response whose stream is reset.
+            // An HTTP/2 client may lose the header of a response if the stream is reset.
             if client.version == 20 && url.plan.breaks_off {
                 return;
             }
@@ -360,7 +360,7 @@ impl Run {
         }
     }
 
-    /// Changes a response into one with a part of an earlier one, if there was any.
+    /// Replaces a part of a response with a part of an earlier one, if available.
     fn plant(&self, received: &mut Received) -> bool {
         let Some(last) = &self.last else { return false };
         let before = received.clone();
@@ -378,19 +378,19 @@ impl Run {
     }
 }
 
-/// Steps in an ordinary run, for all three edges.
+/// Steps in a normal run, for all three edges.
 const STEPS: u64 = 9000;
 const FIRST_SEED: u64 = 1;
-/// Sequences at the same time.
+/// Number of concurrent sequences.
 const SEQUENCES: u64 = 100;
-/// Background work is done within this time after a second has passed.
+/// Time for background work after a second has passed.
 const SETTLING: Duration = Duration::from_millis(100);
-/// Far less than the limits of time that the edge has for origins and other data centres.
+/// Far below the edge's timeouts for origins and other data centres.
 const STANDSTILL: Duration = Duration::from_secs(3);
 const BEAT: Duration = Duration::from_millis(20);
-/// Sequences that may be discarded.
+/// Maximum number of discarded sequences.
 const MOST_DISCARDED: usize = 100_000;
-/// After so many violations, there is enough to report.
+/// Maximum number of reported violations.
 const ENOUGH: usize = 1000;
 const ROUNDS: usize = 30;
 const MOST_CANDIDATES: usize = 300;

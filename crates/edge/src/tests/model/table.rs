@@ -1,4 +1,4 @@
-//! The model itself against cases that RFC 9111 decides: what it permits, and what it must find.
+//! Tests of the model with cases that RFC 9111 decides: permitted and forbidden responses.
 
 use super::rfc9111::{Fields, History, Ns, Purge, Received, Request, Response, SECOND, Source};
 
@@ -10,7 +10,7 @@ struct Case {
 }
 
 impl Case {
-    /// A request at a time, and the origin's response, which is the next one. Returns its number.
+    /// Adds a request at a time and the origin's response. Returns its serial number.
     fn exchange(
         &mut self,
         at: Ns,
@@ -47,7 +47,7 @@ impl Case {
         id
     }
 
-    /// Whether the response with this number may be received ten seconds after the beginning.
+    /// Whether the response with this serial number is permitted ten seconds after the start.
     fn permits(&mut self, asked: &str, serial: u64) -> bool {
         let id = self.request(10 * SECOND, "GET", asked);
         let received = Received {
@@ -61,7 +61,7 @@ impl Case {
     }
 }
 
-/// Fields as lines, apart by semicolons.
+/// Parses fields separated by semicolons.
 fn fields(text: &str) -> Fields {
     let lines = text.split("; ").filter_map(|line| line.split_once(": "));
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -153,7 +153,7 @@ fn a_purge_ends_the_use_of_earlier_responses() {
         let first = case.exchange(0, ("GET", ""), (200, told));
         case.history.purges.push(Purge { is_hard, began: SECOND, ended: 2 * SECOND });
         if let Some(status) = failure {
-            // At the same time as the request that is judged.
+            // At the same time as the judged request.
             case.exchange(10 * SECOND, ("GET", ""), (status, ""));
         }
         assert_eq!(case.permits("", first), is_permitted, "{is_hard} {told} {failure:?}");

@@ -1,20 +1,21 @@
-//! Themes of sequences: what is rare among all requests and responses is frequent in some sequences, so that several rare things meet.
+//! Themes of sequences. A theme makes rare events frequent in some sequences so that several of them
+//! coincide.
 
 use super::{
     plan::{Client, Condition, Plan, Tag},
     random::Random,
 };
 
-/// What a sequence has more of than others.
+/// Emphasis of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Theme {
-    /// Nothing.
+    /// No emphasis.
     Ordinary,
-    /// Ranges of bodies that are too large to be stored as a whole.
+    /// Ranges of bodies that are too large to be stored completely.
     Parts,
     /// Variants of one URL.
     Variants,
-    /// Short lifetimes of representations that stay the same.
+    /// Short lifetimes of unchanged representations.
     Validation,
 }
 
