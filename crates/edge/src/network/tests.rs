@@ -251,7 +251,7 @@ fn mistakes_of_a_store_in_several_data_centres_have_a_place_and_a_remedy() {
 fn mistakes_have_a_place_and_a_remedy() {
     for (from, to, expected) in [
         ("edge_ttl = \"1d\"", "edge_tll = \"1d\"", "n.toml:25:1: unknown field `edge_tll`"),
-        ("listen = [\"127.0.0.1:8080\"]", "", "n.toml:6:8: data centre \"lhr\" listens nowhere"),
+        ("listen = [\"127.0.0.1:8080\"]", "", "n.toml:6:8: data centre \"lhr\" has no listening address"),
         ("http://127.0.0.1:8000", "127.0.0.1:8000", "n.toml:12:11: \"127.0.0.1:8000\" is not an origin"),
         ("*.img.shop.example", "WWW.shop.example", "n.toml:11:30: host \"www.shop.example\" is there twice"),
         ("*.img.shop.example", "a b", "n.toml:11:30: \"a b\" is not a host"),
@@ -431,7 +431,7 @@ fn data_centres_with_links_may_ask_one_another() {
 #[test]
 fn mistakes_in_links_have_a_place_and_a_remedy() {
     let listening = PLANNED.replace("city =", "listen = [\"127.0.0.1:0\"]\ncity =");
-    assert!(read(PLANNED).unwrap_err().contains("n.toml:6:8: data centre \"lhr\" listens nowhere"));
+    assert!(read(PLANNED).unwrap_err().contains("n.toml:6:8: data centre \"lhr\" has no listening address"));
     let said = read(&listening.replace("regional = true", "")).unwrap_err();
     assert!(said.contains("n.toml:28:9: tiers need links between data centres"), "{said}");
     let none =

@@ -251,7 +251,7 @@ async fn a_collector_that_takes_nothing_stops_nobody() {
     door.send(6).await;
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting), (0, 0, 6));
-    assert!(report.error.unwrap().ends_with("it answers 503"));
+    assert!(report.error.unwrap().ends_with("it responded with 503"));
     door.send(6).await;
     assert_eq!((door.report().sent, door.report().lost, door.report().waiting), (0, 6, 0));
     door.ask("GET", "/a", &[]).await;

@@ -111,7 +111,7 @@ fn mistakes_have_a_place_and_a_remedy() {
 #[test]
 fn what_is_simulated_is_not_run() {
     let said = longhaul(&["edge", "run", &planned(), "--data-centre", "lhr"]).refused();
-    assert!(said.contains("data centre \"lhr\" listens nowhere"), "{said}");
+    assert!(said.contains("data centre \"lhr\" has no listening address"), "{said}");
     let folder = Folder::new();
     let text = std::fs::read_to_string(planned()).unwrap();
     let listening = text.replace("\ncity", "\nlisten = [\"127.0.0.1:0\"]\ncity");
