@@ -83,7 +83,7 @@ impl Eviction {
         false
     }
 
-    /// Adds or replaces an object. Returns the evicted objects, or only this one if it is too large.
+    /// Adds or replaces an object. Returns the evicted objects, or only `number` if it is too large.
     pub fn insert(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         self.remove(number);
         let was_known = self.ghosts.take(number);
@@ -98,7 +98,7 @@ impl Eviction {
         evicted
     }
 
-    /// Changes the size of an object, or adds it. Returns the evicted objects, possibly this one.
+    /// Changes the size of an object, or adds it. The evicted objects may include `number`.
     pub fn resize(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         let Some(object) = self.objects.get_mut(&number) else { return self.insert(number, bytes) };
         let queue = if object.is_main { &mut self.main } else { &mut self.small };

@@ -56,7 +56,7 @@ impl Wishes {
         self.no_cache || self.max_age == Some(Duration::ZERO)
     }
 
-    /// The directives that apply if the operator does not honour those of clients: only-if-cached.
+    /// The directives that apply although the operator ignores client directives: only-if-cached.
     #[must_use]
     pub fn ignored(self) -> Self {
         Self { only_if_cached: self.only_if_cached, ..Self::default() }

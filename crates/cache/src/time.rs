@@ -85,7 +85,7 @@ fn usual(text: &[u8]) -> Option<Time> {
     if year < 1970 || !(1..=last).contains(&day) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    // Leap days up to the end of a year (477 by 1969), and days of the year before this one.
+    // Leap days up to the end of a year (477 by 1969), and days of the date's year before its month.
     let leaps = |year: u64| year / 4 - year / 100 + year / 400;
     let before: u64 = LENGTHS[..month].iter().sum::<u64>() + u64::from(month > 1 && is_leap);
     let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + before + day - 1;

@@ -65,7 +65,7 @@ pub fn join_cookies(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes the fields of a connection (RFC 9110 section 7.6.1): those that Connection lists, and a fixed set.
+/// Removes the fields of a connection (RFC 9110 section 7.6.1): the fields that Connection lists, and a fixed set.
 pub fn clear_connection_fields(headers: &mut HeaderMap) {
     // Fast path: most headers have no such field.
     if !headers.keys().any(|name| is_of_connection(name.as_str())) {

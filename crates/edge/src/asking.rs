@@ -13,7 +13,6 @@ use http::{
     client::{Informed, Trace},
     header,
 };
-
 use tokio::time::sleep;
 
 use crate::{
@@ -83,6 +82,7 @@ impl Core {
         .await
     }
 
+    /// Joins the request in flight for the key of a visit, or becomes its leader.
     pub(crate) fn join_flight(&self, visit: &Visit) -> Part {
         let next = || {
             let others = self.others()?;
@@ -108,7 +108,7 @@ impl Core {
             let Hop::Centre { centre, role } = others.next(&visit.zone().name, role, key, &through) else {
                 return None;
             };
-            match self.ask_when_there_is_room(others, (centre, role), visit, headers).await {
+            match self.ask_with_backoff(others, (centre, role), visit, headers).await {
                 Ok(response) => match begun(received(response, visit.zone().next_byte + MARGIN)).await {
                     Ok(response) => return Some(Ok(response)),
                     Err(_) => through.push(centre),
@@ -130,7 +130,7 @@ impl Core {
     }
 
     /// Sends a request to a peer. Retries while the peer or the connections to it have no capacity.
-    async fn ask_when_there_is_room(
+    async fn ask_with_backoff(
         &self,
         others: &Arc<Others>,
         to: (CentreId, Role),

@@ -36,12 +36,12 @@ pub(crate) struct Flights {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Key, Open, Spread>,
+    open: HashMap<Key, OpenFlight, Spread>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenFlight {
     number: u64,
     /// The role in which the leader requests from a peer data centre; `None` if it requests from the origin.
     next: Option<Role>,
@@ -95,7 +95,7 @@ impl Flights {
         table.next += 1;
         let number = table.next;
         let ground = Arc::<Ground>::default();
-        table.open.insert(key.clone(), Open { number, next: next(), ground: Arc::clone(&ground) });
+        table.open.insert(key.clone(), OpenFlight { number, next: next(), ground: Arc::clone(&ground) });
         Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, ground })
     }
 

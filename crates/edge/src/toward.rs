@@ -89,7 +89,7 @@ impl Core {
         let reached = self.bus.reached().ok_or(Unanswered::Unsayable)?;
         let told = || {
             let mut told = headers.clone();
-            told.reserve(FIELDS);
+            told.reserve(PEER_FIELDS);
             came.write(&mut told);
             told.insert(POSITION, reached.clone());
             told
@@ -124,6 +124,7 @@ impl Core {
                 Ok(answered) => answered,
                 Err(_) => {
                     peer.failed();
+                    others.lanes.leave(&peer.origin);
                     return Err(Unanswered::Late);
                 }
             },
@@ -196,7 +197,8 @@ fn accepted(
     Ok(response.map(|body| until_gone(body, gone)))
 }
 
-const FIELDS: usize = 4;
+/// Header fields that a request to a peer has in addition.
+const PEER_FIELDS: usize = 4;
 
 /// Routes that a data centre may try, each with the timeout of the zone's origin.
 const WAYS: u32 = 4;

@@ -163,7 +163,7 @@ impl Others {
             let status = response.status();
             Ok((status, response.into_body().collect(longest).await?))
         };
-        let (status, text) = match self.while_heard(centre, asked).await {
+        let (status, text) = match self.response_unless_silent(centre, asked).await {
             Some(Ok(answered)) => answered,
             Some(Err(failure)) => return Err(Failure::to_string(&failure)),
             None => return Err("it does not respond".to_owned()),
@@ -174,13 +174,15 @@ impl Others {
         }
         Ok((text, trace))
     }
-}
 
-impl Others {
     /// Waits for a response of a data centre. Returns `None` if nothing was received from it for
     /// [`PATIENCE`], or if this response takes longer than three times that: under load it may be queued
     /// behind others.
-    async fn while_heard<T>(&self, centre: CentreId, response: impl Future<Output = T>) -> Option<T> {
+    async fn response_unless_silent<T>(
+        &self,
+        centre: CentreId,
+        response: impl Future<Output = T>,
+    ) -> Option<T> {
         let (began, mut response) = (instant(), pin!(response));
         let mut wait = PATIENCE;
         loop {
