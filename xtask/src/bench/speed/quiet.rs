@@ -94,7 +94,7 @@ mod tests {
     fn a_disturbed_stretch_says_so() {
         let stretch = |others| Stretch { seconds: 3.0, ours: 1.0, others };
         assert_eq!(stretch(0.05).doubt(), None);
-        assert_eq!(stretch(0.5).doubt().unwrap(), "others used 50 % of a processor for 3 s");
+        assert_eq!(stretch(0.5).doubt().unwrap(), "other programs used 50 % of a processor for 3 s");
         let measured = Quiet::begin().unwrap().end();
         assert!(measured.is_ok_and(|measured| measured.others >= 0.0));
     }
