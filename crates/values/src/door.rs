@@ -87,19 +87,23 @@ impl Handler for Door {
         Some((held.value.clone().into(), None))
     }
 
-    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+    async fn handle(&self, mut request: Request<Body>) -> Result<Response<Body>, Failure> {
         let Self { service, successor } = self;
         if elsewhere::is_question(&request) {
             return Ok(elsewhere::answer(service));
         }
-        let response = match successor {
-            Some(successor) if service.is_elsewhere() => {
-                match Box::pin(elsewhere::ask(service, *successor, request)).await {
-                    Ok(response) => response,
-                    Err(request) => self.answer(request).await,
+        let response = loop {
+            // A handover that begins now waits for this request.
+            let store = service.begin();
+            request = match successor {
+                Some(successor) if store.is_none() && service.has_store() => {
+                    match Box::pin(elsewhere::ask(service, *successor, request)).await {
+                        Ok(response) => break response,
+                        Err(request) => request,
+                    }
                 }
-            }
-            _ => self.answer(request).await,
+                _ => break self.answer(request).await,
+            };
         };
         let status = response.status();
         if status != StatusCode::NOT_FOUND && !status.is_success() {

@@ -115,19 +115,34 @@ impl Service {
     /// Closes the store for shutdown or handover to another process. Later requests are refused; requests in
     /// progress get a few seconds to finish. Blocks; not to be called in a runtime's thread.
     pub fn leave(&self) {
-        let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
-        self.is_left.store(true, SeqCst);
+        {
+            let _no_request_starts = self.store.write().unwrap_or_else(PoisonError::into_inner);
+            self.is_left.store(true, SeqCst);
+        }
         self.copies.close();
         if let Some(shelf) = &self.shelf {
             shelf.close();
         }
-        if let Some(store) = store {
-            let since = self.elapsed();
-            while store.is_in_use() && self.elapsed().saturating_sub(since) < PATIENCE {
-                thread::park_timeout(BETWEEN_LOOKS);
+        let since = self.elapsed();
+        let is_over = || self.elapsed().saturating_sub(since) >= PATIENCE;
+        let store = loop {
+            let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+            if is_over() || !store.as_ref().is_some_and(Store::is_in_use) {
+                break store.take();
             }
+            drop(store);
+            thread::park_timeout(BETWEEN_LOOKS);
+        };
+        if let Some(store) = store {
             store.close();
         }
+    }
+
+    /// The store, for a request that starts now. The store stays open until the request drops it. `None` if
+    /// this process has left the store, or has none.
+    pub(crate) fn begin(&self) -> Option<Store> {
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        store.clone().filter(|_| !self.is_left.load(SeqCst))
     }
 
     /// Resumes after [`Self::leave`] when no other process takes over. If the file is still locked,
@@ -143,9 +158,10 @@ impl Service {
         match opened {
             Ok(store) => {
                 *error = None;
-                self.is_left.store(false, SeqCst);
                 self.copies.open();
-                *self.store.write().unwrap_or_else(PoisonError::into_inner) = Some(store);
+                let mut current = self.store.write().unwrap_or_else(PoisonError::into_inner);
+                *current = Some(store);
+                self.is_left.store(false, SeqCst);
             }
             Err(why) => {
                 let why = why.to_string();
@@ -357,14 +373,14 @@ impl Service {
     /// Whether this process has the store's file, or has not been replaced if the store is elsewhere.
     pub(crate) fn is_here(&self) -> bool {
         match self.config.place {
-            Some(_) => self.store.read().unwrap_or_else(PoisonError::into_inner).is_some(),
+            Some(_) => self.begin().is_some(),
             None => !self.is_left.load(SeqCst),
         }
     }
 
-    /// Whether another process has the file and receives the requests that arrive here.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.config.place.is_some() && !self.is_here()
+    /// Whether this data centre has a store. Another process may have its file.
+    pub(crate) fn has_store(&self) -> bool {
+        self.config.place.is_some()
     }
 
     /// The limit for a value in bytes, from the network's file.

@@ -3,16 +3,15 @@
 use std::{
     io::Write,
     process::{Command, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
-    thread,
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    thread::{self, ScopedJoinHandle},
 };
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, number, wait_until};
+use crate::harness::{
+    Ended, Folder, LONGHAUL, Running, SetOnDrop, free_address, longhaul, number, wait_until,
+};
 
 struct Store {
     folder: Folder,
@@ -415,32 +414,29 @@ fn bad_input_gets_a_sentence() {
 }
 
 #[test]
-fn nobody_who_writes_notices_that_one_process_takes_the_place_of_another() {
+fn clients_that_write_get_no_error_during_a_hot_restart() {
     let mut store = Store::start();
     let is_over = AtomicBool::new(false);
-    let store_of_all = Arc::new(&store);
     let written: Vec<String> = thread::scope(|scope| {
-        let writers: Vec<_> = (0..2)
-            .map(|writer| {
-                let (store, is_over) = (Arc::clone(&store_of_all), &is_over);
-                scope.spawn(move || {
-                    let mut keys = Vec::new();
-                    while !is_over.load(SeqCst) || keys.len() < 5 {
-                        let key = format!("{writer}/{}", keys.len());
-                        store.kv(&["put", &key, &key]).ok();
-                        assert_eq!(store.kv(&["get", &key]).ok(), key);
-                        keys.push(key);
-                    }
-                    keys
-                })
-            })
-            .collect();
+        let end_writers = SetOnDrop(&is_over);
+        let write = |writer: usize| {
+            let mut keys = Vec::new();
+            while !is_over.load(SeqCst) || keys.len() < 5 {
+                let key = format!("{writer}/{}", keys.len());
+                store.kv(&["put", &key, &key]).ok();
+                assert_eq!(store.kv(&["get", &key]).ok(), key);
+                keys.push(key);
+            }
+            keys
+        };
+        let writers = [0, 1].map(|writer| scope.spawn(move || write(writer)));
         let mut new = run(&store.file, &["--take-over"]);
-        wait_until(|| number(&store.status(), "/kv/writes") > 3.0);
-        is_over.store(true, SeqCst);
+        wait_until(|| {
+            writers.iter().any(ScopedJoinHandle::is_finished) || number(&store.status(), "/kv/writes") > 3.0
+        });
+        drop(end_writers);
         let all = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
         assert!(!new.has_ended());
-        drop(new);
         all
     });
     let old = store.running.take().unwrap();

@@ -6,7 +6,8 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    sync::atomic::{AtomicU16, Ordering::SeqCst},
+    sync::atomic::{AtomicBool, AtomicU16, Ordering::SeqCst},
+    time::Duration,
 };
 
 use nix::{
@@ -267,15 +268,29 @@ impl Drop for Running {
     }
 }
 
-/// Waits for a condition that must become true; otherwise the test runner's timeout ends the test.
+/// Waits for a condition that must become true. Panics after five minutes, far beyond a slow machine's time.
+#[track_caller]
 #[expect(
     clippy::disallowed_methods,
     reason = "a loop without a pause takes the processor from what it waits for"
 )]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
-    while !condition() {
-        // A busy loop would take the processor from the awaited process.
-        std::thread::sleep(std::time::Duration::from_millis(2));
+    const PAUSE: Duration = Duration::from_millis(2);
+    for _ in 0..Duration::from_secs(300).as_millis() / PAUSE.as_millis() {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    panic!("the condition did not become true");
+}
+
+/// Sets a flag when it is dropped, so that threads that watch the flag also end when the test fails.
+pub(crate) struct SetOnDrop<'a>(pub &'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
     }
 }
 

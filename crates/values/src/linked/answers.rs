@@ -41,7 +41,9 @@ impl Service {
 
     async fn answered(self: &Arc<Self>, request: Request<Body>) -> Result<Response<Body>, Problem> {
         let Some(linked) = &self.linked else { return Err(Problem::bad("there are no links to this store")) };
-        if !self.is_here() {
+        // A handover that begins now waits for this request.
+        let store = self.begin();
+        if store.is_none() && !self.is_here() {
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, LEFT));
         }
         let (parts, body) = request.into_parts();

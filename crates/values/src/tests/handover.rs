@@ -87,6 +87,70 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
 }
 
 #[tokio::test]
+async fn requests_that_arrive_while_the_file_is_handed_over_get_no_error() {
+    let mut current = Store::open().await;
+    let folder = std::mem::replace(&mut current.folder, TempDir::new().unwrap());
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let address = socket.local_addr().unwrap();
+    let serve = |service: &Arc<Service>| {
+        let (server, stop) = (Server::on(vec![socket.try_clone().unwrap()]).unwrap(), Stop::new());
+        let (door, stop_server) = (Door::of(service).on(http::Scheme::Http, Some(address)), stop.clone());
+        tokio::spawn(async move { server.serve(door, &stop_server).await });
+        stop
+    };
+    let mut stop = serve(&current.service);
+    let (is_over, ended) = tokio::sync::watch::channel(false);
+    let write = |client: usize| {
+        let ended = ended.clone();
+        async move {
+            let mut number = 0;
+            while !*ended.borrow() {
+                let body = number.to_string();
+                let request = format!(
+                    "PUT /{client} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\nConnection: close\r\n\
+                     Content-Length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(request.as_bytes()).await.unwrap();
+                let mut said = String::new();
+                stream.read_to_string(&mut said).await.unwrap();
+                assert!(said.starts_with("HTTP/1.1 200"), "write {number} of client {client}: {said}");
+                number += 1;
+            }
+        }
+    };
+    let clients: Vec<_> = (0..8).map(|client| tokio::spawn(write(client))).collect();
+    let mut service = Arc::clone(&current.service);
+    for _ in 0..10 {
+        let leaving = Arc::clone(&service);
+        spawn_blocking(move || leaving.leave()).await.unwrap();
+        let config = Config {
+            place: Some(Place::File(folder.path().join("kv.redb"))),
+            name: StoreName::new("lhr").unwrap(),
+            memory: 1 << 20,
+            disk: None,
+            streams: None,
+            company: Company::Alone,
+            largest: 100,
+        };
+        service = spawn_blocking(move || Arc::new(Service::open(config, access()).unwrap())).await.unwrap();
+        let old = std::mem::replace(&mut stop, serve(&service));
+        old.ask();
+        while service.report().writes < 20 && !clients.iter().all(tokio::task::JoinHandle::is_finished) {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    }
+    is_over.send(true).unwrap();
+    for client in clients {
+        client.await.unwrap();
+    }
+    stop.ask();
+    stop.ask();
+}
+
+#[tokio::test]
 async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("kv.redb");
