@@ -56,6 +56,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("down", "longhaul.lab.down/1", schema_of::<outcome::Down>()),
         ("edge-check", "longhaul.edge.check/1", schema_of::<edge::network::Checked>()),
         ("edge-explain", "longhaul.edge.explain/1", schema_of::<edge::operator::Explanation>()),
+        ("edge-init", "longhaul.edge.init/1", schema_of::<edge::network::Initialized>()),
         ("edge-kv-accept", "longhaul.edge.kv.accept/1", schema_of::<values::Acceptance>()),
         ("edge-kv-file", "longhaul.edge.kv.file/1", schema_of::<values::FileCheck>()),
         ("edge-kv-get", "longhaul.edge.kv.get/1", schema_of::<values::Got>()),

@@ -66,9 +66,13 @@ fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
     let shown = format!("longhaul {} --help", words.join(" "));
     ensure!(output.status.success(), "{shown}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
-    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = listed.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
-    let names: Vec<_> = names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    let mut names = Vec::new();
+    for heading in LISTS_OF_COMMANDS {
+        let listed = text.lines().skip_while(|line| *line != heading).skip(1);
+        let listed = listed.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+        names.extend(listed.filter_map(|line| line.split_whitespace().next()).map(str::to_owned));
+    }
+    ensure!(!words.is_empty() || names.len() > 10, "{shown} lists {} commands", names.len());
     let mut count = 1;
     for name in names.into_iter().filter(|name| name != "help") {
         words.push(name);
@@ -77,6 +81,9 @@ fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
     }
     Ok(count)
 }
+
+/// The headings of commands in help texts.
+const LISTS_OF_COMMANDS: [&str; 5] = ["Commands:", "Measure:", "Emulate:", "Run an edge network:", "Shell:"];
 
 /// README and the pages of the docs.
 fn pages() -> anyhow::Result<Vec<PathBuf>> {

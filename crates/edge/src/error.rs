@@ -79,6 +79,9 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// A data centre that runs without a network file was asked to reload it.
+    #[error("this data centre runs without a network file; `longhaul edge init` writes one")]
+    NoFile,
     /// A reloaded network file does not contain this data centre.
     #[error("{0}; stop this data centre, or add it to the file again")]
     Removed(String),

@@ -9,6 +9,7 @@ mod pattern;
 mod places;
 mod revoked;
 mod rule;
+mod starter;
 mod target;
 mod tiers;
 mod traces;
@@ -36,6 +37,7 @@ pub use self::{
     pattern::Pattern,
     places::Places,
     rule::{Asked, Rule, normal},
+    starter::{Initialized, Starter},
     tiers::Tiers,
     traces::Collector,
 };

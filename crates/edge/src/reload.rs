@@ -9,7 +9,7 @@ use crate::{Error, Network, centre::Edge, nats::journal_of, network::DataCentre}
 
 /// Applies the network file to a running data centre. The fields hold the state at startup.
 pub(crate) struct Reloader {
-    pub(crate) path: PathBuf,
+    pub(crate) path: Option<PathBuf>,
     pub(crate) started_as: Option<DataCentre>,
     pub(crate) identity: Option<Identity>,
     pub(crate) serves_links: bool,
@@ -34,7 +34,7 @@ impl Reloader {
         if let Some(log) = &edge.log {
             log.reopen();
         }
-        let network = Network::open(&self.path)?;
+        let network = Network::open(self.path.as_ref().ok_or(Error::NoFile)?)?;
         let own = network.data_centre(&edge.centre).map_err(Error::Removed)?.clone();
         let stores = |network: &Network| network.kv.as_ref().map(|kv| kv.stores.clone());
         if stores(&network) != stores(&edge.network()) {
@@ -123,7 +123,7 @@ mod tests {
         ] {
             let network = read(&text.replace("listen =", &format!("{line}\nlisten =")));
             let reloader = Reloader {
-                path: "n.toml".into(),
+                path: Some("n.toml".into()),
                 started_as: Some(started_as.clone()),
                 identity: None,
                 serves_links: false,

@@ -43,8 +43,8 @@ use crate::{
 /// The configuration of a process, in addition to the network file.
 #[derive(Debug)]
 pub struct Config {
-    /// The network file, which is read again at each SIGHUP.
-    pub path: PathBuf,
+    /// The network file, which is read again at each SIGHUP. `None` without a file.
+    pub path: Option<PathBuf>,
     /// The data centre of the network that this process runs.
     pub data_centre: DataCentre,
     /// The authorities that are trusted for origins.

@@ -6,6 +6,7 @@
 
 mod address;
 
+pub(crate) use address::listen;
 use clap::{Arg, Args, Command};
 
 use crate::log::Log;
@@ -19,7 +20,7 @@ pub(crate) fn keep(command: Command) -> Command {
             let arg = arg.long("out").visible_alias("output");
             if has_short_o { arg } else { arg.short('o') }
         }
-        Some("listen") => arg.value_parser(address::listen).value_name("[ADDRESS:]PORT"),
+        Some("listen") => arg.value_parser(listen).value_name("[ADDRESS:]PORT"),
         _ => arg,
     });
     let is_long = !command.has_subcommands() && LONG_RUNNING.contains(&command.get_name());

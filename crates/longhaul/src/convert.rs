@@ -38,7 +38,7 @@ pub(crate) struct Convert {
     how: How,
 }
 
-/// Merge recordings: samples exactly, histograms without losing a count
+/// Merge recordings without losing samples or counts
 ///
 /// Samples keep their order by file. Page views of different files stay different. Times are relative to the
 /// earliest start if all files contain theirs.

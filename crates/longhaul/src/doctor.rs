@@ -9,7 +9,7 @@ use planet::doctor::{Check, Errors, Findings, State, Trial, examine};
 
 use crate::output::{self, COULD_NOT_RUN, GREEN, RED, YELLOW, paint, say};
 
-/// Check which features this machine supports, how precisely it emulates, and how to fix what is missing
+/// Check the features of this machine and the precision of its emulation
 ///
 /// Runs a small planet for some seconds to measure its precision; --quick skips this. Exits with 2 if no
 /// planet can run here. Measurements of real networks (probe, compare) need none of the features.

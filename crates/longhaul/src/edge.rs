@@ -3,6 +3,7 @@
 mod ca;
 mod check;
 mod explain;
+mod init;
 mod kv;
 mod purge;
 mod run;
@@ -11,15 +12,19 @@ mod status;
 mod token;
 mod top;
 
-use std::{net::SocketAddr, process::ExitCode};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
 use edge::operator::Operator;
 
-/// Run a cache in front of origins, operate it, and simulate a network of them
+/// Run, operate and simulate HTTP caches, tiers and key-value stores
 #[derive(Debug, Subcommand)]
 pub(crate) enum Edge {
     Run(run::Run),
+    Init(init::Init),
     Check(check::Check),
     Status(status::Status),
     Top(top::Top),
@@ -37,6 +42,7 @@ impl Edge {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Run(run) => run.run(),
+            Self::Init(init) => init.run(),
             Self::Check(check) => check.run(),
             Self::Status(status) => status.run(),
             Self::Top(top) => top.run(),
@@ -50,11 +56,14 @@ impl Edge {
     }
 }
 
+/// The default admin address.
+const ADMIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4480);
+
 /// The data centre to connect to.
 #[derive(Debug, Args)]
 pub(super) struct Admin {
     /// The operator's address of the data centre: `admin` in the network's file
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4480")]
+    #[arg(long, value_name = "ADDRESS", default_value_t = ADMIN)]
     admin: SocketAddr,
 }
 

@@ -28,7 +28,7 @@ use world::{Document, Layout, World};
 pub(crate) use self::which::Which;
 use crate::{output::say, wrong_file};
 
-/// Run a planet and work on it interactively
+/// Run an emulated planet and work on it interactively
 #[derive(Debug, Args)]
 pub(crate) struct Lab {
     // Global, so that the option may precede the subcommand. Subcommands that use a planet declare it too;

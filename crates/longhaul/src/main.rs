@@ -20,6 +20,7 @@ mod run;
 mod serve;
 mod shell;
 mod speed;
+mod subjects;
 mod sys;
 mod tcp;
 mod transfer;
@@ -33,7 +34,7 @@ use tracing::{error, info};
 #[global_allocator]
 static ALLOCATOR: sys::Allocator = sys::Allocator;
 
-/// Measure, compare and emulate networks: the latency that users experience over the distances of a planet
+/// Measure, emulate and run an edge network: the latency that users experience over the distances of a planet
 ///
 /// Exit codes: 0 success, 1 a claim or a threshold failed or a measurement is invalid, 2 the command could
 /// not run, 130 interrupted.
@@ -78,7 +79,7 @@ impl Cli {
 
     /// Parses the command line and starts the log. Exits on a usage error.
     fn read() -> Self {
-        let mut command = Self::conventional();
+        let mut command = subjects::group(Self::conventional());
         let matches = command.get_matches_mut();
         if let Some(log) = log::Log::of(&command, &matches) {
             log.begin();

@@ -112,6 +112,13 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
+/// Prints a question to standard error, without a line break.
+pub(crate) fn prompt(text: &str) -> io::Result<()> {
+    let mut stream = anstream::stderr();
+    write!(stream, "{text}")?;
+    stream.flush()
+}
+
 /// Prints an error with its causes, and the remedy if one is known.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     let chain: Vec<_> = error.chain().map(ToString::to_string).collect();

@@ -1,35 +1,62 @@
 //! `longhaul edge run`: runs one data centre.
 
-use std::{net::SocketAddr, os::fd::OwnedFd, path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    net::{SocketAddr, TcpListener},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use edge::{Config, Event, Network, Ready, Sockets, network::DataCentre};
-use http::{Stop, client::Trust, server::End};
+use document::Document;
+use edge::{
+    Config, Event, Network, Ready, Sockets,
+    network::{DataCentre, Starter},
+};
+use http::{Origin, Stop, client::Trust, server::End};
 use listenfd::ListenFd;
 use units::Bytes;
 
-use super::check::warn;
+use super::{ADMIN, check::warn, top};
 use crate::{
+    conventions::listen,
     interrupt::{self, Interrupt},
     output::say,
 };
 
-/// Run a data centre: a cache in front of the origins of a network's file
+/// Run a data centre: a cache in front of the origins of a network's file, or of one origin
+///
+/// With --from and --to, no file is needed: objects are stored in memory, the origin's header fields decide
+/// for how long, and the terminal shows the requests. `longhaul edge init` writes a file for more.
 ///
 /// SIGHUP reloads the file and all files that it names, and lists the settings that need a restart; an
 /// invalid file changes nothing. Ctrl-C or SIGTERM finishes the requests in flight; a second one aborts them.
 ///
-/// Example: longhaul edge run network.toml --data-centre lhr
+/// Examples:
+///   longhaul edge run --from :8080 --to http://127.0.0.1:8000
+///   longhaul edge run network.toml --data-centre lhr
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "longhaul edge run [OPTIONS] <NETWORK>\n       longhaul edge run [OPTIONS] --from <[ADDRESS:]PORT> --to <URL>"
+)]
 pub(crate) struct Run {
     /// The network's file
-    network: PathBuf,
+    #[arg(required_unless_present_any = ["from", "to"], conflicts_with_all = ["from", "to"])]
+    network: Option<PathBuf>,
+    /// Without a file: listen here for clients; may be given several times
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listen, requires = "to")]
+    from: Vec<SocketAddr>,
+    /// Without a file: the origin, such as http://127.0.0.1:8000; may be given several times, in order of
+    /// preference
+    #[arg(long, value_name = "URL", requires = "from")]
+    to: Vec<Origin>,
     /// The data centre to run; not needed if the file has only one
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "to")]
     data_centre: Option<String>,
     /// Listen here, in clear text, instead of the addresses in the file; may be given several times
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "to")]
     listen: Vec<SocketAddr>,
     /// Operator's address instead of the one in the file
     #[arg(long, value_name = "ADDRESS")]
@@ -42,7 +69,7 @@ pub(crate) struct Run {
     access_log: Option<PathBuf>,
     /// Replace the running process through its `handover` socket: it finishes its requests in flight and
     /// exits, and no connection is refused meanwhile. Starts as usual if no process runs
-    #[arg(long)]
+    #[arg(long, conflicts_with = "to")]
     take_over: bool,
     /// Trust only origins whose certificates are in this file or signed by one of them (PEM)
     #[arg(long, value_name = "FILE")]
@@ -51,10 +78,13 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let network = Network::open(&self.network)?;
+        let network = match &self.network {
+            Some(path) => Network::open(path)?,
+            None => Network::read(&Document::new("--from and --to", self.starter().text()))?,
+        };
         let data_centre = self.chosen(&network)?;
         warn(&network, &data_centre);
-        let trust = self.ca.map_or(Trust::System, Trust::File);
+        let trust = self.ca.clone().map_or(Trust::System, Trust::File);
         if self.take_over && data_centre.handover.is_none() {
             bail!(
                 "data centre \"{}\" has no handover = PATH, where it could be taken over",
@@ -63,18 +93,42 @@ impl Run {
         }
         let sockets =
             Sockets::among(given()).context("a socket that was passed to this process cannot be used")?;
-        let config = Config { path: self.network, data_centre, trust, takes_over: self.take_over, sockets };
+        let path = self.network.clone();
+        let config = Config { path, data_centre, trust, takes_over: self.take_over, sockets };
         let stop = Stop::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
-        let end = edge::run(network, config, announce, tell, &stop)?;
+        let is_watched = self.network.is_none() && io::stderr().is_terminal();
+        let mut view = None;
+        let ready = |ready: &Ready| {
+            announce(ready);
+            view = ready.admin.filter(|_| is_watched).map(top::show).transpose().ok().flatten();
+        };
+        let end = edge::run(network, config, ready, tell, &stop)?;
+        drop(view);
         Ok(if end == End::Complete { ExitCode::SUCCESS } else { interrupt::exit_code() })
+    }
+
+    /// The network of `--from` and `--to`.
+    fn starter(&self) -> Starter {
+        // The default of `longhaul edge status`, unless another data centre uses it.
+        let is_free = TcpListener::bind(ADMIN).is_ok();
+        Starter {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            hosts: vec!["*".to_owned()],
+            admin: if is_free { ADMIN } else { SocketAddr::new(ADMIN.ip(), 0) },
+            token_hash: None,
+            disk: None,
+            kv: None,
+        }
     }
 
     /// The selected data centre, with the options of the command line applied.
     fn chosen(&self, network: &Network) -> anyhow::Result<DataCentre> {
         let found = match (&self.data_centre, &network.data_centres[..]) {
             (Some(name), _) => {
-                network.data_centre(name).map_err(|why| anyhow!("{}: {why}", self.network.display()))?
+                let path = self.network.as_deref().unwrap_or(Path::new("-"));
+                network.data_centre(name).map_err(|why| anyhow!("{}: {why}", path.display()))?
             }
             (None, [only]) => only,
             (None, several) => {

@@ -1,6 +1,7 @@
 //! `longhaul edge top`: shows the state of a data centre once a second.
 
 use std::{
+    net::SocketAddr,
     os::fd::AsFd,
     process::ExitCode,
     sync::{Arc, Mutex, PoisonError},
@@ -18,7 +19,11 @@ use report::terminal::table::{Line, table};
 use units::show::{bytes, count, latency, share};
 
 use super::Admin;
-use crate::{interrupt::Interrupt, output, progress};
+use crate::{
+    interrupt::Interrupt,
+    output,
+    progress::{self, Watch},
+};
 
 /// Watch a data centre: requests per second by cache status, the store, and the origins
 ///
@@ -68,6 +73,24 @@ impl Top {
         drop(view);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Shows the state of a data centre on the terminal until the result is dropped.
+pub(super) fn show(admin: SocketAddr) -> anyhow::Result<Watch> {
+    let (operator, clock) = (Operator::at(admin), Clock::start());
+    let mut looks: Option<(u64, Looks)> = None;
+    progress::watch(move |_, columns| {
+        let at = clock.now();
+        let is_due = |looked: u64| Duration::from_nanos(at - looked) >= BETWEEN;
+        if looks.as_ref().is_none_or(|(looked, _)| is_due(*looked))
+            && let Ok(now) = operator.status()
+        {
+            let (looked, before) =
+                looks.take().map_or_else(|| (at, now.clone()), |(looked, looks)| (looked, looks.now));
+            looks = Some((at, Looks { before, now, between: Duration::from_nanos(at - looked) }));
+        }
+        looks.as_ref().map_or_else(String::new, |(_, looks)| picture(looks, columns))
+    })
 }
 
 /// Prints a line per sample.
@@ -139,4 +162,5 @@ fn picture(looks: &Looks, columns: Option<usize>) -> String {
 }
 
 /// Interval between samples.
+const BETWEEN: Duration = Duration::from_millis(BETWEEN_MS as u64);
 const BETWEEN_MS: u16 = 1000;

@@ -255,3 +255,64 @@ fn what_would_stop_a_data_centre_is_found_when_its_file_is_checked() {
     longhaul(&["edge", "check", &file, "--data-centre", "lhr"]).ok();
     assert!(!folder.path("none/access.jsonl").exists());
 }
+
+#[test]
+fn a_cache_runs_in_front_of_an_origin_without_a_file() {
+    let mut serve = Command::new(LONGHAUL);
+    serve.args(["serve", "--listen", "127.0.0.1:0", "-H", "Cache-Control: max-age=60"]);
+    let (_origin, at) = Running::listening(&mut serve);
+    let to = at.trim_end_matches('/');
+    let admin = free_address();
+    let mut run = Command::new(LONGHAUL);
+    run.args(["edge", "run", "--from", ":0", "--to", to, "--admin", &admin]);
+    let (mut running, front) = Running::listening(&mut run);
+    assert!(front.starts_with("http://127.0.0.1:"), "{front}");
+    longhaul(&["probe", &front, "--count", "3", "--json"]).measured();
+    let status = longhaul(&["edge", "status", "--json", "--admin", &admin]).json();
+    assert_eq!(number(&status, "/requests/by_cache_status/hit"), 2.0);
+    running.signal(Signal::SIGHUP);
+    running.says("the network is unchanged: this data centre runs without a network file");
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.wait(), Some(0));
+
+    for (words, why) in [
+        (&["--from", ":0"][..], "--to <URL>"),
+        (&["--to", to], "--from <[ADDRESS:]PORT>"),
+        (&["network.toml", "--from", ":0", "--to", to], "cannot be used with"),
+        (&["--from", ":0", "--to", "127.0.0.1:80"], "it has to begin with http:// or https://"),
+        (&[], "longhaul edge run [OPTIONS] --from <[ADDRESS:]PORT> --to <URL>"),
+    ] {
+        let said = longhaul(&[&["edge", "run"], words].concat()).refused();
+        assert!(said.contains(why), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn init_writes_a_valid_file_and_never_replaces_one() {
+    let folder = Folder::new();
+    let file = folder.path("network.toml").display().to_string();
+    let init = |words: &[&str]| {
+        let mut command = Command::new(LONGHAUL);
+        Ended::of(
+            command.args(["edge", "init"]).args(words).stdin(std::process::Stdio::null()).output().unwrap(),
+        )
+    };
+    let to = ["--to", "http://127.0.0.1:8000"];
+    let written = init(&[&[&*file, "--kv", ":4490", "--json"], &to[..]].concat()).json();
+    assert_eq!(written["schema"], "longhaul.edge.init/1");
+    assert_eq!(written["token"].as_str().unwrap().len(), 48);
+    assert!(longhaul(&["edge", "check", &file]).ok().contains("namespace default: id "));
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(init(&[&[&*file], &to[..]].concat()).refused().contains("network.toml: already exists"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    assert!(
+        init(&[&[&*file], &to[..], &["--json", "--host", "a b"]].concat())
+            .refused()
+            .contains("already exists")
+    );
+    let other = folder.path("other.toml").display().to_string();
+    let refused = init(&[&[&*other], &to[..], &["--host", "a b"]].concat()).refused();
+    assert!(refused.contains("\"a b\" is not a host") && !std::path::Path::new(&other).exists(), "{refused}");
+    assert!(init(&[&*other]).refused().contains("--to is missing"));
+    assert!(init(&[&["-"], &to[..]].concat()).ok().contains("\norigin = [\"http://127.0.0.1:8000\"]\n"));
+}

@@ -52,6 +52,9 @@ fn holds(file: &str, lines: &BTreeSet<String>) {
     );
 }
 
+/// The headings of commands in help texts.
+const LISTS_OF_COMMANDS: [&str; 5] = ["Commands:", "Measure:", "Emulate:", "Run an edge network:", "Shell:"];
+
 /// Adds a line for each option of a command and of its subcommands.
 fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
     let help = longhaul(&[words, &["--help"]].concat()).ok();
@@ -66,7 +69,7 @@ fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
             lines.insert(format!("{command}: {usage}"));
         } else if indent == 0 && text.ends_with(':') {
             section = text;
-        } else if section == "Commands:" && indent == 2 {
+        } else if LISTS_OF_COMMANDS.contains(&section) && indent == 2 {
             below.extend(text.split_whitespace().next());
         } else if (2..=6).contains(&indent) && text.starts_with(['-', '<', '[']) {
             // A short help has the description on the same line.
