@@ -16,6 +16,7 @@ test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 test: web
 	@sh xtask/tools.sh test
+	@echo "make test: compiles everything (about 12 minutes on two cores the first time), then runs 7 steps (about 18 minutes)"
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target crates pages
 	target/debug/xtask check built
 

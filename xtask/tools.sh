@@ -9,6 +9,22 @@ need() { # need COMMAND HOW-TO-GET-IT
 }
 
 [ "$(uname -s)" = Linux ] || { echo "Longhaul emulates on Linux only; this is $(uname -s)." >&2; exit 1; }
+
+# Runs apt-get. Waits up to ten minutes for another package manager.
+apt() { # apt ARGUMENT...
+    tries=0
+    until said=$(apt-get -qq -o DPkg::Lock::Timeout=600 "$@" 2>&1 >/dev/null); do
+        case $said in
+            *"Could not get lock"* | *"Unable to acquire the dpkg"* | *"Unable to lock"*) ;;
+            *) echo "$said" >&2; return 1 ;;
+        esac
+        [ $tries -gt 0 ] || echo "waiting for another package manager, up to ten minutes"
+        tries=$((tries + 1))
+        [ $tries -lt 120 ] || { echo "$said" >&2; return 1; }
+        sleep 5
+    done
+}
+
 need cargo "https://rustup.rs, or: apt-get install rustup && rustup default stable"
 need cc "a C compiler, for example: apt-get install gcc"
 need node "version 20.19 or newer: https://nodejs.org, or your distribution's package"
@@ -32,12 +48,12 @@ if [ "$1" = test ]; then
     python3 -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing what the tests need:$packages"
-        export DEBIAN_FRONTEND=noninteractive
+        export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
         # Services of the packages are neither started nor enabled: the tests start their own.
         had_nginx=$(command -v nginx)
         had_nats=$(command -v nats-server)
         # shellcheck disable=SC2086 # a list of packages
-        { apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $packages; } >/dev/null || exit 1
+        { apt update && apt install -y --no-install-recommends $packages; } || exit 1
         if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
             systemctl --quiet disable --now nginx.service
         fi

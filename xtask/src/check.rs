@@ -24,6 +24,22 @@ fn compile() -> anyhow::Result<()> {
     run(".", "cargo", &["build", "--quiet", "--workspace", "--all-targets"])
 }
 
+/// Prints which step runs, and its usual time on two cores.
+#[derive(Debug, Default)]
+struct Steps {
+    begun: usize,
+}
+
+impl Steps {
+    /// The number of calls of [`Self::begin`] in [`check`].
+    const ALL: usize = 7;
+
+    fn begin(&mut self, what: &str) {
+        self.begun += 1;
+        println!("step {} of {}: {what}", self.begun, Self::ALL);
+    }
+}
+
 /// Steps completed before the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
@@ -34,6 +50,8 @@ pub(crate) enum Before {
 }
 
 pub(crate) fn check(before: Before) -> anyhow::Result<()> {
+    let mut steps = Steps::default();
+    steps.begin("rules and generated files, 20 s");
     run(".", "cargo", &["fmt", "--check"])?;
     tidy::tidy()?;
     generate::is_fresh()?;
@@ -45,9 +63,13 @@ pub(crate) fn check(before: Before) -> anyhow::Result<()> {
         pages.wait().and(compiled)?;
     }
     forget_documents()?;
+    steps.begin("tests of the speed test page, 1 min");
     run("web", "npm", &["run", "--silent", "speed-page"])?;
+    steps.begin("tests of the crates, 12 min");
     run(".", "cargo", &["test", "--quiet", "--workspace"])?;
+    steps.begin("commands of the documentation, 1 min");
     smoke::smoke_built()?;
+    steps.begin("schemas and report pages, 2 min");
     // Validates the documents of these tests against the shipped schemas, and tests the page with a
     // comparison from Rust.
     let compared = "../target/compare/report.html";
@@ -62,8 +84,10 @@ pub(crate) fn check(before: Before) -> anyhow::Result<()> {
     let quick = ["run", "scenarios/quick.toml", "--out", "target/quick"];
     run_allowing(&[0, 1], ".", "target/debug/longhaul", &quick)?;
     run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])?;
+    steps.begin("random faults, 1 min");
     // A few seconds of random faults; `cargo xtask judge faults` runs more.
     judge::faults::check("target/debug/longhaul")?;
+    steps.begin("public tests of HTTP caches, 1 min");
     // Last, because they take a minute and print a figure at the end.
     judge::cache_tests::check("target/debug/longhaul")
 }

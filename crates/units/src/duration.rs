@@ -74,6 +74,8 @@ const FORM: Form = Form {
         ("ms", 1e6),
         ("s", 1e9),
         ("min", 60e9),
+        // As in nginx, Go and Prometheus.
+        ("m", 60e9),
         ("h", 3600e9),
         ("d", 86_400e9),
     ],
@@ -95,6 +97,8 @@ mod tests {
             ("20us", 20_000),
             ("20\u{b5}s", 20_000),
             ("7ns", 7),
+            ("2min", 120_000_000_000),
+            ("2m", 120_000_000_000),
         ] {
             assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
         }

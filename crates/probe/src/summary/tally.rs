@@ -204,5 +204,5 @@ const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 const ENOUGH_BEYOND: f64 = 10.0;
 /// One hour. Percentiles treat longer times as this value; the maximum is exact.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
-const METHOD: &str = "Percentiles are nearest-rank from histograms of three significant digits (within 0.1 %); n, minimum, mean \
-                      and maximum are exact. Phases that did not happen are left out, not counted as 0.";
+const METHOD: &str = "Percentiles are linear between the two nearest samples, from histograms of three significant digits \
+                      (within 0.1 %); n, minimum, mean and maximum are exact. Phases that did not happen are left out, not counted as 0.";
