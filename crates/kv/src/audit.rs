@@ -2,7 +2,7 @@
 //! are lost, reads that are older than guaranteed, deleted values that reappear, and values that were never
 //! written.
 //!
-//! docs/kv.md states the guarantees. In the data centre with the store, a read returns everything that was
+//! docs/kv-guarantees.md states the guarantees. In the data centre with the store, a read returns everything that was
 //! acknowledged before it was sent. In another data centre, a value may be as old as its reported age, which
 //! is at most a minute. In one data centre, versions do not go back while its process lives; at the store
 //! they never do, because the store is persistent. All clients share one clock, in nanoseconds since an

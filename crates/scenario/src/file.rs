@@ -1,4 +1,4 @@
-//! The scenario file as deserialized. The format is in `docs/scenario.md`.
+//! The scenario file as deserialized. The format is in `docs/scenario-reference.md`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The world file: cities, links, hosts. See `docs/world.md` for the format.
+//! The world file: cities, links, hosts. See `docs/world-reference.md` for the format.
 
 mod anycast;
 mod contents;

@@ -27,7 +27,7 @@ use crate::{
 /// smart, smart with regional tiers, and the map of the file if it has one. Clients connect to the nearest
 /// data centre; distances are those of a world's map. The requests are those of a trace, or synthetic:
 /// objects by Zipf's law, clients distributed like the world's Internet users. The same seed gives the same
-/// result. See docs/tiers.md.
+/// result. See docs/tiers-simulate.md.
 ///
 /// Examples: longhaul edge simulate network.toml --origin newyork --zipf 0.9, longhaul edge simulate
 /// network.toml --origin newyork --trace access.log

@@ -13,7 +13,7 @@ use crate::harness::project;
 
 /// Collects the documents in the output of a command: a single document, or one per line. Each must begin
 /// with the name of a schema in `docs/schema`. Text is ignored, and so are recordings, whose lines
-/// `docs/recording.md` describes.
+/// `docs/recording-native.md` describes.
 #[track_caller]
 pub(crate) fn keep(printed: &str) {
     if !printed.trim_start().starts_with(['{', '[']) {

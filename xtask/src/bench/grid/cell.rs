@@ -90,7 +90,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The machine adds 0.1 to 0.5 ms to a measured round trip (docs/world.md).
+/// The machine adds 0.1 to 0.5 ms to a measured round trip (docs/world-fidelity.md).
 const MOST_PING_ERROR_US: f64 = 500.0;
 
 const MOST_GOODPUT_ERROR_PERCENT: f64 = 0.5;
