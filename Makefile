@@ -1,8 +1,9 @@
 # make run   builds everything and runs the main scenario
 # make test  builds everything and runs every check
 # make dist  builds the release files: a static program, a Debian package, manual pages, completions
+# make docs  builds the documentation as a book: target/book/index.html
 
-.PHONY: run said test crates pages dist web clean
+.PHONY: run said test crates pages dist docs web clean
 
 run: said web
 	cargo build --release --package longhaul
@@ -30,6 +31,16 @@ pages:
 
 dist: web
 	cargo xtask dist
+
+# The documentation as a book, by an installed mdbook or one in target.
+MDBOOK := $(or $(shell command -v mdbook 2>/dev/null),target/mdbook/bin/mdbook)
+docs: $(MDBOOK)
+	@$(MDBOOK) build docs
+	@echo "the documentation: target/book/index.html"
+
+target/mdbook/bin/mdbook:
+	@echo "installing mdbook into target/mdbook (a few minutes)"
+	cargo install mdbook --version 0.5.4 --locked --quiet --root target/mdbook
 
 # The pages that are compiled into the program.
 PAGES := web/dist/report.html web/dist/figures.html web/dist/speed.html web/dist/speed.js web/dist/speed.css web/dist/operator.html web/dist/operator.js web/dist/operator.css

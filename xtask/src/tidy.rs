@@ -3,6 +3,7 @@
 mod circles;
 mod crates;
 mod imports;
+mod links;
 
 use std::{
     fs,
@@ -40,6 +41,7 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
         }
     }
     findings.extend(crates::findings(&files)?);
+    findings.extend(links::findings(&files)?);
     if findings.is_empty() {
         return Ok(());
     }
