@@ -11,5 +11,5 @@ fuzz_target!(|bytes: &[u8]| {
     let place = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (part, text) = bytes.split_at(place);
     let part = String::from_utf8_lossy(part);
-    assert_ne!(edge::is_entry_read_as_written(&part, text.get(1..).unwrap_or_default()), Some(false));
+    assert_ne!(edge::nats_record_round_trips(&part, text.get(1..).unwrap_or_default()), Some(false));
 });

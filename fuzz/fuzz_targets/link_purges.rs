@@ -7,5 +7,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    assert_ne!(edge::is_message_read_as_written(bytes), Some(false));
+    assert_ne!(edge::sync_message_round_trips(bytes), Some(false));
 });

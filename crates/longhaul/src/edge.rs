@@ -18,7 +18,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use edge::operator::Operator;
+use edge::admin::api::Operator;
 
 /// Run, operate and simulate HTTP caches, tiers and key-value stores
 #[derive(Debug, Subcommand)]

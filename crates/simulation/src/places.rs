@@ -2,7 +2,7 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use edge::{Network, network::DataCentre};
+use edge::{Network, config::DataCentre};
 use tiers::CentreId;
 use world::{
     file::Settings,

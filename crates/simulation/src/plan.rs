@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use edge::{
     Network,
-    network::{Tiers, Zone},
+    config::{Tiers, Zone},
 };
 use tiers::{Health, Measurements, Regional, Smart, Topology, Tuning};
 

@@ -36,7 +36,7 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(crate) fn new(plan: &'a Plan, network: &'a tiers::Network, named: Named) -> Self {
         let zone = plan.zone();
-        let store = |centre: &edge::network::DataCentre| {
+        let store = |centre: &edge::config::DataCentre| {
             Store::new(plan.policy, plan.store.unwrap_or(centre.memory), zone.largest)
         };
         let is_tls = zone.origins.first().is_some_and(|origin| origin.to_string().starts_with("https:"));

@@ -3,7 +3,7 @@
 mod eviction;
 
 use document::Document;
-use edge::{Network, network::Purpose};
+use edge::{Network, config::Purpose};
 use proptest::prelude::*;
 use world::{
     gazetteer,

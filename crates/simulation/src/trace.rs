@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use edge::network::Zone;
+use edge::config::Zone;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -195,9 +195,9 @@ impl<R: Read> Source for Trace<R> {
 /// rule sets one; 0 means never stored.
 fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let url: http::Uri = url.parse().ok()?;
-    let url = edge::network::normal(&url)?;
+    let url = edge::config::normal(&url)?;
     let headers = http::HeaderMap::new();
-    let asked = edge::network::Asked { method: &http::Method::GET, url: &url, headers: &headers };
+    let asked = edge::config::RuleInput { method: &http::Method::GET, url: &url, headers: &headers };
     let rule = zone.rule_for(asked);
     let usual = cache::KeyRule::default();
     let key = cache::Key::of(&url, &headers, rule.map_or(&usual, |rule| &rule.key));

@@ -9,10 +9,9 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{Stage, with};
+use super::{Fixture, with};
 use crate::{
-    core::{Core, Visitors},
-    log::Log,
+    request::handler::ClientHandler, server::worker_state::WorkerState, telemetry::access_log::AccessLog,
 };
 
 /// All samples of a closed log.
@@ -20,11 +19,11 @@ fn samples(path: &Path) -> Vec<Sample> {
     recording::open(path).unwrap().map(Result::unwrap).collect()
 }
 
-impl Stage {
+impl Fixture {
     fn logged(mut self, path: &Path) -> Self {
-        let network = crate::Network::clone(&self.edge.network());
-        let log = Log::open(path, "lhr", 1).unwrap();
-        self.edge = super::core(Arc::new(crate::centre::Edge::new(
+        let network = crate::Network::clone(&self.node.network());
+        let log = AccessLog::open(path, "lhr", 1).unwrap();
+        self.node = super::worker_state(Arc::new(crate::server::node::Node::new(
             "lhr".into(),
             network,
             1 << 20,
@@ -35,25 +34,25 @@ impl Stage {
         self
     }
 
-    fn log(&self) -> &Log {
-        self.edge.log.as_ref().unwrap()
+    fn log(&self) -> &AccessLog {
+        self.node.access_log.as_ref().unwrap()
     }
 }
 
-fn serve(core: &Arc<Core>, stop: http::Stop) -> std::net::SocketAddr {
+fn serve(worker: &Arc<WorkerState>, stop: http::Stop) -> std::net::SocketAddr {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = server.addresses().unwrap()[0];
-    let visitors = Visitors(Arc::clone(core));
+    let visitors = ClientHandler(Arc::clone(worker));
     tokio::spawn(async move { server.serve(visitors, &stop).await });
     address
 }
 
 #[tokio::test]
-async fn each_request_has_a_line_that_says_what_the_cache_did() {
+async fn each_request_has_a_line_with_its_cache_result() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.jsonl");
-    let stage = Stage::new("", |_, _| async { with("max-age=60", "twelve bytes") }).logged(&path);
-    let address = serve(&stage.edge, stage.stop.clone());
+    let fixture = Fixture::new("", |_, _| async { with("max-age=60", "twelve bytes") }).logged(&path);
+    let address = serve(&fixture.node, fixture.stop.clone());
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut text = String::new();
     // A miss, a hit, two hits on the fast path, and an unknown host.
@@ -64,7 +63,7 @@ async fn each_request_has_a_line_that_says_what_the_cache_did() {
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut said = Vec::new();
     stream.read_to_end(&mut said).await.unwrap();
-    stage.log().close();
+    fixture.log().close();
     let lines = samples(&path);
     let column = |name: &str| -> Vec<_> {
         lines.iter().map(|line| line.label(name).map(std::borrow::Cow::into_owned)).collect()
@@ -94,18 +93,18 @@ async fn each_request_has_a_line_that_says_what_the_cache_did() {
 }
 
 #[tokio::test]
-async fn who_leaves_before_the_answer_has_a_line_too() {
+async fn aborted_request_is_logged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.jsonl");
-    let stage = Stage::new("", |_, _| async {
+    let fixture = Fixture::new("", |_, _| async {
         std::future::pending::<()>().await;
         http::Response::new(Body::empty())
     })
     .logged(&path);
-    let address = serve(&stage.edge, stage.stop.clone());
+    let address = serve(&fixture.node, fixture.stop.clone());
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(b"GET /never HTTP/1.1\r\nHost: shop.example\r\n\r\n").await.unwrap();
-    while stage.asked() == 0 {
+    while fixture.request_count() == 0 {
         tokio::task::yield_now().await;
     }
     drop(stream);
@@ -113,21 +112,21 @@ async fn who_leaves_before_the_answer_has_a_line_too() {
     while fs::read_to_string(&path).unwrap().lines().count() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
-    stage.log().close();
+    fixture.log().close();
     let [line] = &samples(&path)[..] else { panic!("one request, one line") };
     assert_eq!((line.error.as_deref(), line.status), (Some("the client left"), None));
 }
 
 #[tokio::test]
-async fn a_log_is_kept_when_another_begins_and_moved_when_it_is_asked_to() {
+async fn log_is_kept_on_restart_and_reopened_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.jsonl");
     fs::write(&path, "another's\n").unwrap();
-    let log = Log::open(&path, "lhr", 1).unwrap();
+    let log = AccessLog::open(&path, "lhr", 1).unwrap();
     let write = |path: &str| {
         let request = super::request(http::Method::GET, path, &[]);
-        let note = log.asked(0, &request).noted(http::StatusCode::OK, None);
-        log.sent(0, &note, Delivery { is_whole: true, body_bytes: 0, bytes: None });
+        let note = log.begin_request(0, &request).into_entry(http::StatusCode::OK, None);
+        log.write_entry(0, &note, Delivery { is_whole: true, body_bytes: 0, bytes: None });
     };
     write("/first");
     let moved = folder.path().join("moved.jsonl");

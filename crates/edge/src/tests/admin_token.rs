@@ -2,13 +2,13 @@
 
 use http::{Body, Method, Request, token::TokenHash};
 
-use super::{Stage, with};
-use crate::admin;
+use super::{Fixture, with};
+use crate::admin::server;
 
 #[tokio::test]
-async fn the_scheme_has_any_case_and_a_401_names_it() {
+async fn auth_scheme_is_case_insensitive_and_named_in_401() {
     let zone = format!("[admin]\ntokens = [\"{}\"]\n", TokenHash::of(b"secret"));
-    let stage = Stage::new(&zone, async |_, _| with("max-age=60", "it"));
+    let fixture = Fixture::new(&zone, async |_, _| with("max-age=60", "it"));
     for (authorization, status) in [
         (Some("Bearer secret"), 200),
         (Some("bearer secret"), 200),
@@ -28,7 +28,7 @@ async fn the_scheme_has_any_case_and_a_401_names_it() {
             if let Some(authorization) = authorization {
                 request.headers_mut().insert("authorization", authorization.parse().unwrap());
             }
-            let response = admin::serve(&stage.edge.edge, request).await;
+            let response = server::serve(&fixture.node.node, request).await;
             assert_eq!(response.status(), status, "{authorization:?} {method} {path}");
             let challenge = response.headers().get("www-authenticate");
             assert_eq!(challenge.is_some_and(|scheme| scheme == "Bearer"), status == 401);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Body, Bytes, Method, Request, Response};
 use tokio::sync::{Barrier, Semaphore};
 
-use super::{Came, Stage, request, with};
+use super::{Fixture, ReceivedResponse, request, with};
 
 /// Clients that request one URL while its first response is outstanding.
 const CLIENTS: usize = 4;
@@ -21,13 +21,13 @@ fn cookie(client: usize) -> &'static str {
 
 /// The responses of all clients, in order. The origin's responses are released one by one after all requests
 /// have arrived.
-async fn together(stage: &Arc<Stage>, fields: &[(&'static str, &'static str)]) -> Vec<Response<Bytes>> {
+async fn together(fixture: &Arc<Fixture>, fields: &[(&'static str, &'static str)]) -> Vec<Response<Bytes>> {
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
-        let (stage, fields) = (Arc::clone(stage), fields.to_vec());
+        let (fixture, fields) = (Arc::clone(fixture), fields.to_vec());
         clients.spawn(async move {
             let fields: Vec<_> = fields.into_iter().chain([("cookie", cookie(client))]).collect();
-            let response = stage.edge.serve(request(Method::GET, "/me", &fields)).await;
+            let response = fixture.node.serve(request(Method::GET, "/me", &fields)).await;
             let (head, body) = response.into_parts();
             (client, Response::from_parts(head, body.collect(1000).await.unwrap()))
         });
@@ -38,8 +38,8 @@ async fn together(stage: &Arc<Stage>, fields: &[(&'static str, &'static str)]) -
 }
 
 /// An origin whose first response is delayed until the other clients wait for it.
-fn slow(fields: &'static [(&'static str, &'static str)]) -> Arc<Stage> {
-    Arc::new(Stage::new("", move |request, number| async move {
+fn slow(fields: &'static [(&'static str, &'static str)]) -> Arc<Fixture> {
+    Arc::new(Fixture::new("", move |request, number| async move {
         if number == 0 {
             // All requests of a test are sent before the runtime polls the origin's connection again.
             for _ in 0..100 {
@@ -57,7 +57,7 @@ fn slow(fields: &'static [(&'static str, &'static str)]) -> Arc<Stage> {
 }
 
 #[tokio::test]
-async fn a_response_that_each_use_has_to_validate_goes_to_one_client() {
+async fn no_cache_response_is_not_shared() {
     for fields in [
         &[("etag", "\"a\"")][..],
         &[("etag", "W/\"a\"")],
@@ -75,9 +75,9 @@ async fn a_response_that_each_use_has_to_validate_goes_to_one_client() {
         &[("cache-control", "max-age=60"), ("vary", "cookie")],
         &[("cache-control", "max-age=60"), ("vary", "*")],
     ] {
-        let stage = slow(fields);
+        let fixture = slow(fields);
         for _round in 0..2 {
-            for (client, response) in together(&stage, &[]).await.into_iter().enumerate() {
+            for (client, response) in together(&fixture, &[]).await.into_iter().enumerate() {
                 assert_eq!(*response.body(), format!("page of {}", cookie(client)), "{fields:?}");
             }
         }
@@ -85,32 +85,32 @@ async fn a_response_that_each_use_has_to_validate_goes_to_one_client() {
 }
 
 #[tokio::test]
-async fn a_response_that_is_fresh_goes_to_all() {
-    let stage = slow(&[("cache-control", "max-age=60")]);
-    let received = together(&stage, &[]).await;
+async fn fresh_response_is_shared() {
+    let fixture = slow(&[("cache-control", "max-age=60")]);
+    let received = together(&fixture, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
-    assert_eq!(stage.asked(), 1);
+    assert_eq!(fixture.request_count(), 1);
     // A response that may be used during revalidation is shared, too.
-    let stage = slow(&[("cache-control", "max-age=0, stale-while-revalidate=60"), ("etag", "\"a\"")]);
-    let received = together(&stage, &[]).await;
+    let fixture = slow(&[("cache-control", "max-age=0, stale-while-revalidate=60"), ("etag", "\"a\"")]);
+    let received = together(&fixture, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
 }
 
 #[tokio::test]
-async fn fields_that_are_withheld_go_to_the_client_that_asked() {
-    let stage = slow(&[
+async fn private_fields_go_to_the_leader_only() {
+    let fixture = slow(&[
         ("cache-control", "max-age=60, no-cache=\"x-own\", private=\"set-cookie\""),
         ("set-cookie", "a=b"),
     ]);
-    let received = together(&stage, &[]).await;
+    let received = together(&fixture, &[]).await;
     let has = |name| received.iter().filter(|response| response.headers().contains_key(name)).count();
-    assert_eq!((stage.asked(), has("x-own"), has("set-cookie")), (1, 1, 1));
+    assert_eq!((fixture.request_count(), has("x-own"), has("set-cookie")), (1, 1, 1));
 }
 
 #[tokio::test]
-async fn after_one_such_response_the_next_requests_do_not_wait_for_one_another() {
+async fn hit_for_miss_disables_collapsing() {
     let both = Arc::new(Barrier::new(2));
-    let stage = Stage::new("", move |_, number| {
+    let fixture = Fixture::new("", move |_, number| {
         let both = Arc::clone(&both);
         async move {
             // The second and third responses wait for each other.
@@ -122,16 +122,16 @@ async fn after_one_such_response_the_next_requests_do_not_wait_for_one_another()
             response
         }
     });
-    stage.get("/", &[]).await;
-    let (one, other) = tokio::join!(stage.get("/", &[]), stage.get("/", &[]));
+    fixture.get("/", &[]).await;
+    let (one, other) = tokio::join!(fixture.get("/", &[]), fixture.get("/", &[]));
     assert_ne!(one.body, other.body);
 }
 
 #[tokio::test]
-async fn requests_that_waited_in_vain_ask_a_few_at_a_time() {
+async fn unshared_followers_fetch_a_few_at_a_time() {
     let (open, most) = (Arc::new(Semaphore::new(0)), Arc::new(std::sync::Mutex::new((0, 0))));
     let (opened, seen) = (Arc::clone(&open), Arc::clone(&most));
-    let stage = Arc::new(Stage::new("", move |_, number| {
+    let fixture = Arc::new(Fixture::new("", move |_, number| {
         let (open, seen) = (Arc::clone(&opened), Arc::clone(&seen));
         async move {
             {
@@ -146,10 +146,10 @@ async fn requests_that_waited_in_vain_ask_a_few_at_a_time() {
     }));
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..200 {
-        let stage = Arc::clone(&stage);
-        clients.spawn(async move { stage.get("/", &[]).await });
+        let fixture = Arc::clone(&fixture);
+        clients.spawn(async move { fixture.get("/", &[]).await });
     }
-    while stage.asked() == 0 {
+    while fixture.request_count() == 0 {
         tokio::task::yield_now().await;
     }
     open.add_permits(1);
@@ -159,17 +159,17 @@ async fn requests_that_waited_in_vain_ask_a_few_at_a_time() {
             open.add_permits(1);
         }
     });
-    let received: Vec<Came> = clients.join_all().await;
+    let received: Vec<ReceivedResponse> = clients.join_all().await;
     opening.abort();
-    assert_eq!((received.len(), stage.asked()), (200, 200));
+    assert_eq!((received.len(), fixture.request_count()), (200, 200));
     assert!(most.lock().unwrap().1 <= 33, "{most:?}");
 }
 
 #[tokio::test]
-async fn a_request_for_validation_joins_no_earlier_fetch() {
+async fn validating_request_joins_no_earlier_fetch() {
     for fields in [("cache-control", "no-cache"), ("cache-control", "max-age=0"), ("pragma", "no-cache")] {
         let both = Arc::new(Barrier::new(2));
-        let stage = Stage::new("requests_decide = true\n", move |_, number| {
+        let fixture = Fixture::new("requests_decide = true\n", move |_, number| {
             let both = Arc::clone(&both);
             async move {
                 both.wait().await;
@@ -177,7 +177,7 @@ async fn a_request_for_validation_joins_no_earlier_fetch() {
             }
         });
         let asks = [fields];
-        let (plain, validated) = tokio::join!(stage.get("/", &[]), stage.get("/", &asks));
+        let (plain, validated) = tokio::join!(fixture.get("/", &[]), fixture.get("/", &asks));
         assert_ne!(plain.body, validated.body, "{fields:?}");
     }
 }

@@ -4,7 +4,6 @@
 //! `MODEL_STEPS=1000000 cargo test -p edge model` makes the sequences longer in total; `MODEL_SEED=7 cargo test -p edge model` runs one
 //! sequence alone, and prints what happens. `MODEL_FIRST=5001` begins with another seed.
 
-mod arm;
 mod body;
 mod clients;
 mod directives;
@@ -12,27 +11,28 @@ mod origin;
 mod plan;
 mod random;
 mod rfc9111;
+mod rfc9111_cases;
 mod run;
-mod table;
-mod theme;
+mod topology;
+mod traffic_theme;
 
 use self::{
-    arm::{Arm, Kind},
     run::{Fault, check},
+    topology::{Arm, Kind},
 };
 
 #[tokio::test]
-async fn one_data_centre_sends_what_the_model_permits() {
+async fn one_data_centre_conforms_to_the_model() {
     check(Arm::new(Kind::Memory), Fault::None).await;
 }
 
 #[tokio::test]
-async fn two_tiers_send_what_the_model_permits() {
+async fn two_tiers_conform_to_the_model() {
     check(Arm::new(Kind::Tiers), Fault::None).await;
 }
 
 #[tokio::test]
-async fn a_disk_sends_what_the_model_permits() {
+async fn disk_tier_conforms_to_the_model() {
     check(Arm::new(Kind::Disk), Fault::None).await;
 }
 

@@ -19,8 +19,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{network::World, with};
-use crate::{admin, network::Disk, on_disk::OnDisk, operator::PurgedIn};
+use super::{test_network::World, with};
+use crate::{
+    admin::{api::PurgedIn, server},
+    config::Disk,
+    store::disk::DiskTier,
+};
 
 pub(super) const LHR: usize = 0;
 pub(super) const FRA: usize = 1;
@@ -60,28 +64,28 @@ impl Shelf {
 
 /// The version that a client receives.
 pub(super) async fn version(world: &World, centre: usize, path: &str) -> u64 {
-    let came = world.get(centre, path).await;
-    assert_eq!(came.status, 200, "{came:?}");
-    String::from_utf8_lossy(&came.body).parse().unwrap()
+    let received = world.get(centre, path).await;
+    assert_eq!(received.status, 200, "{received:?}");
+    String::from_utf8_lossy(&received.body).parse().unwrap()
 }
 
 /// Purges a tag and waits for the other data centres.
 pub(super) async fn purge(world: &World, centre: usize, tag: &str, depth: Depth) -> Vec<PurgedIn> {
-    let (core, began) = (&world.centres[centre].core, Instant::now());
-    core.purge("z", vec![Purge::Tag(tag.into())], depth).unwrap();
-    core.edge.acknowledged(began).await
+    let (worker, began) = (&world.centres[centre].worker, Instant::now());
+    worker.purge("z", vec![Purge::Tag(tag.into())], depth).unwrap();
+    worker.node.wait_for_acks(began).await
 }
 
 /// Waits until a data centre has applied all purges of another one.
 pub(super) async fn even(world: &World, here: usize, there: usize) {
-    let told = world.centres[there].core.bus.reached().unwrap();
-    while world.centres[here].core.bus.covers(&told) != Ok(true) {
+    let told = world.centres[there].worker.purge_log.position_header().unwrap();
+    while world.centres[here].worker.purge_log.covers(&told) != Ok(true) {
         sleep(Duration::from_millis(5)).await;
     }
 }
 
 #[tokio::test]
-async fn a_purge_in_one_data_centre_is_one_in_all() {
+async fn purge_applies_in_every_data_centre() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let world =
@@ -102,35 +106,38 @@ async fn a_purge_in_one_data_centre_is_one_in_all() {
 }
 
 #[tokio::test]
-async fn who_is_behind_asks_before_it_answers() {
+async fn lagging_peer_catches_up_before_responding() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let world = World::with_gates(TO_FRA, move |request, _| {
         std::future::ready(origins.answer(&request, "max-age=600"))
     });
-    let core = &world.centres[LHR].core;
+    let worker = &world.centres[LHR].worker;
     for round in 1..10 {
         version(&world, LHR, "/a").await;
         shelf.change("/a");
         // The purge is not announced to the others.
-        core.purge("z", vec![Purge::Tag("a".into())], Depth::Hard).unwrap();
+        worker.purge("z", vec![Purge::Tag("a".into())], Depth::Hard).unwrap();
         assert_eq!(version(&world, LHR, "/a").await, round);
     }
     // The origin request was made by fra.
-    assert_eq!(core.origins.report(core.network().zones[0].origins.iter(), |_| 0, core.now())[0].requests, 0);
+    assert_eq!(
+        worker.origins.report(worker.network().zones[0].origins.iter(), |_| 0, worker.now())[0].requests,
+        0
+    );
     // fra cannot exchange purges with lhr, so lhr bypasses it.
     world.block(FRA, LHR);
     shelf.change("/a");
-    core.purge("z", vec![Purge::Tag("a".into())], Depth::Hard).unwrap();
-    let came = world.get(LHR, "/a").await;
+    worker.purge("z", vec![Purge::Tag("a".into())], Depth::Hard).unwrap();
+    let received = world.get(LHR, "/a").await;
     assert_eq!(
-        (came.told.as_str(), &came.body[..]),
+        (received.told.as_str(), &received.body[..]),
         ("lhr; fwd=uri-miss; fwd-status=200; stored", &b"10"[..])
     );
 }
 
 #[tokio::test]
-async fn a_fill_that_began_before_a_purge_is_nobodys_after_it() {
+async fn fill_started_before_a_purge_is_not_served_after() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let shelf = Shelf::default();
     let (told, origins) = ((Arc::clone(&begun), Arc::clone(&go_on)), shelf.clone());
@@ -162,7 +169,7 @@ async fn a_fill_that_began_before_a_purge_is_nobodys_after_it() {
 }
 
 #[tokio::test]
-async fn what_a_visitor_gets_as_the_origin_fails_is_not_for_others_who_wait_with_him() {
+async fn stale_if_error_is_not_shared_with_followers() {
     let (shelf, is_failing) = (Shelf::default(), Arc::new(AtomicBool::new(false)));
     let (origins, fails) = (shelf.clone(), Arc::clone(&is_failing));
     let world = World::new(TO_FRA, move |request, _| {
@@ -186,7 +193,7 @@ async fn what_a_visitor_gets_as_the_origin_fails_is_not_for_others_who_wait_with
 }
 
 #[tokio::test]
-async fn what_is_stale_by_a_purge_is_not_given_to_others() {
+async fn soft_purged_object_is_not_given_to_peers() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let control = "max-age=600, stale-while-revalidate=600, stale-if-error=600";
@@ -200,7 +207,7 @@ async fn what_is_stale_by_a_purge_is_not_given_to_others() {
 }
 
 #[tokio::test]
-async fn who_was_cut_off_hears_of_it_later() {
+async fn partitioned_peer_gets_the_purge_later() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let world = World::with_gates(TO_FRA, move |request, _| {
@@ -230,7 +237,7 @@ async fn who_was_cut_off_hears_of_it_later() {
 }
 
 #[tokio::test]
-async fn a_restart_without_a_disk_loses_the_store_and_not_the_purges() {
+async fn restart_without_disk_keeps_purges() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let mut world = World::with_gates(TO_FRA, move |request, _| {
@@ -251,7 +258,7 @@ async fn a_restart_without_a_disk_loses_the_store_and_not_the_purges() {
 }
 
 #[tokio::test]
-async fn a_restart_with_a_disk_goes_on_where_it_was() {
+async fn restart_with_disk_resumes_its_position() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let mut world = World::with_gates(TO_FRA, move |request, _| {
@@ -259,7 +266,7 @@ async fn a_restart_with_a_disk_goes_on_where_it_was() {
     });
     let directory = TempDir::new().unwrap();
     let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
-    world.restart(FRA, Some(OnDisk::open(&disk).unwrap()));
+    world.restart(FRA, Some(DiskTier::open(&disk).unwrap()));
     for path in ["/a", "/b", "/c"] {
         assert_eq!(version(&world, FRA, path).await, 0);
     }
@@ -272,12 +279,12 @@ async fn a_restart_with_a_disk_goes_on_where_it_was() {
     purge(&world, FRA, "b", Depth::Soft).await;
     shelf.change("/c");
     purge(&world, LHR, "c", Depth::Soft).await;
-    let before = world.centres[FRA].core.bus.reached();
-    let epoch = world.centres[FRA].core.store.epoch();
-    world.centres[FRA].core.on_disk.as_ref().unwrap().release();
-    world.restart(FRA, Some(OnDisk::open(&disk).unwrap()));
-    assert_eq!(world.centres[FRA].core.bus.reached(), before);
-    assert_eq!(world.centres[FRA].core.store.epoch(), epoch);
+    let before = world.centres[FRA].worker.purge_log.position_header();
+    let epoch = world.centres[FRA].worker.store.epoch();
+    world.centres[FRA].worker.disk.as_ref().unwrap().release();
+    world.restart(FRA, Some(DiskTier::open(&disk).unwrap()));
+    assert_eq!(world.centres[FRA].worker.purge_log.position_header(), before);
+    assert_eq!(world.centres[FRA].worker.store.epoch(), epoch);
     assert_eq!([version(&world, FRA, "/a").await, version(&world, FRA, "/b").await], [1, 1]);
     // It is read from disk, and the purge was not acknowledged.
     assert_eq!(version(&world, FRA, "/c").await, 0);
@@ -289,18 +296,18 @@ async fn a_restart_with_a_disk_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn the_operator_is_told_who_has_done_it() {
+async fn purge_reports_acknowledging_data_centres() {
     let shelf = Shelf::default();
     let origins = shelf.clone();
     let world = World::with_gates(TO_FRA, move |request, _| {
         std::future::ready(origins.answer(&request, "max-age=600"))
     });
-    let edge = &world.centres[LHR].core.edge;
+    let node = &world.centres[LHR].worker.node;
     let ask = async |method: Method, path: &str, body: &str| -> Value {
         let mut request = Request::new(Body::whole(body.to_owned()));
         (*request.method_mut(), *request.uri_mut()) = (method, path.parse().unwrap());
         request.headers_mut().insert("authorization", format!("Bearer {}", world.token).parse().unwrap());
-        let response = admin::serve(edge, request).await;
+        let response = server::serve(node, request).await;
         serde_json::from_slice(&response.into_body().collect(1 << 20).await.unwrap()).unwrap()
     };
     world.block(LHR, SYD);
@@ -326,14 +333,14 @@ async fn the_operator_is_told_who_has_done_it() {
 }
 
 #[tokio::test]
-async fn what_the_file_says_of_tiers_is_told_in_the_fields_words() {
+async fn tier_settings_api_reports_the_config() {
     let world = World::new("tiers = \"smart\"\n", async |_, _| with("max-age=60", "it"));
     let ask = async |method: Method, path: &str, token: &str, body: &str| -> (u16, Value) {
         let mut request = Request::new(Body::whole(body.to_owned()));
         (*request.method_mut(), *request.uri_mut()) =
             (method, format!("/client/v4/zones/{path}").parse().unwrap());
         request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
-        let response = admin::serve(&world.centres[LHR].core.edge, request).await;
+        let response = server::serve(&world.centres[LHR].worker.node, request).await;
         let status = response.status().as_u16();
         let text = response.into_body().collect(1 << 20).await.unwrap();
         (status, serde_json::from_slice(&text).unwrap())
@@ -367,7 +374,7 @@ fn next(state: &mut u64) -> usize {
 }
 
 #[tokio::test]
-async fn no_visitor_sees_what_was_there_before_whatever_happens() {
+async fn purges_hold_under_any_failure() {
     whatever_happens("", |_| ()).await;
 }
 
@@ -431,7 +438,8 @@ pub(super) async fn whatever_happens(bus: &str, mut happens: impl FnMut(usize)) 
                 };
                 promise(a);
                 for there in &told {
-                    let centre = super::network::NAMES.iter().position(|name| *name == there.data_centre);
+                    let centre =
+                        super::test_network::NAMES.iter().position(|name| *name == there.data_centre);
                     match there.applied_ms {
                         Some(_) => promise(centre.unwrap()),
                         None => unreached += 1,

@@ -5,7 +5,7 @@ use std::fs;
 use http::{Client, Origin, Revoked, Serial, client::Trace};
 
 use super::{
-    network::{NAMES, World},
+    test_network::{NAMES, World},
     tiers::{ask_on, connect_to_fra, knock, member},
     with,
 };
@@ -25,11 +25,11 @@ fn world() -> World {
 impl World {
     /// Applies a changed configuration to a data centre, like SIGHUP.
     fn reload(&self, centre: usize, change: impl Fn(&mut Network)) {
-        let edge = &self.centres[centre].core.edge;
-        let mut network = Network::clone(&edge.network());
+        let node = &self.centres[centre].worker.node;
+        let mut network = Network::clone(&node.network());
         change(&mut network);
-        edge.relink(&network).unwrap();
-        edge.replace(network);
+        node.update_peers(&network).unwrap();
+        node.replace_network(network);
     }
 
     fn reload_all(&self) {
@@ -45,8 +45,8 @@ impl World {
     /// Opens new link connections and sends a request from each data centre to fra.
     async fn is_linked(&self, path: &str) {
         for centre in [LHR, SYD] {
-            let (others, before) = (self.others(centre), self.asked_by_others(FRA));
-            others.lanes.leave_all(&others.peer(others.id("fra").unwrap()).origin);
+            let (peers, before) = (self.others(centre), self.asked_by_others(FRA));
+            peers.connections.reconnect_all(&peers.peer(peers.id("fra").unwrap()).origin);
             assert_eq!(self.get(centre, &format!("{path}{centre}")).await.status, 200);
             assert!(self.asked_by_others(FRA) > before, "{path} {centre}");
         }
@@ -54,14 +54,14 @@ impl World {
 }
 
 #[tokio::test]
-async fn an_authority_takes_the_place_of_another_without_a_restart() {
+async fn authority_is_replaced_without_a_restart() {
     let world = world();
     let before = member(&world, "lhr");
     let open = connect_to_fra(&world, before.clone()).await.unwrap();
     assert_eq!(world.ask(&open).await, Ok((200, "it".to_owned())));
     world.is_linked("/before").await;
     let new = tempfile::tempdir().unwrap();
-    crate::Certificate::of_new_authority(new.path()).unwrap();
+    crate::Certificate::create_authority(new.path()).unwrap();
     let new_file = |name: &str| fs::read_to_string(new.path().join(name)).unwrap();
     // First, all trust both authorities.
     let both = fs::read_to_string(world.file("ca.pem")).unwrap() + &new_file("ca.pem");
@@ -90,7 +90,7 @@ async fn an_authority_takes_the_place_of_another_without_a_restart() {
 }
 
 #[tokio::test]
-async fn a_revoked_certificate_is_refused_on_open_connections_too() {
+async fn revoked_certificate_is_refused_on_open_connections() {
     let world = world();
     let serial = |name: &str| {
         let pem = fs::read(world.file(&format!("{name}.pem"))).unwrap();
@@ -112,26 +112,27 @@ async fn a_revoked_certificate_is_refused_on_open_connections_too() {
     }
     // A client also rejects a revoked server.
     world.reload(LHR, |network| network.revoked.serials.push(serial("fra")));
-    let others = world.others(LHR);
-    let (fra, small) = (others.id("fra").unwrap(), others.lanes.of(crate::others::Lane::Small));
+    let peers = world.others(LHR);
+    let (fra, small) =
+        (peers.id("fra").unwrap(), peers.connections.client(crate::peers::TrafficClass::Small));
     let mut trace = Trace::start(small.clock().now());
     let request = super::request(http::Method::GET, "/", &[]);
-    let refused = small.send(&others.peer(fra).origin, request, &mut trace).await.unwrap_err();
+    let refused = small.send(&peers.peer(fra).origin, request, &mut trace).await.unwrap_err();
     assert_eq!(refused.to_string(), "tls: certificate revoked");
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_used_change_nothing() {
+async fn unusable_files_change_nothing() {
     let world = world();
     fs::write(world.file("ca.pem"), "nothing").unwrap();
-    let edge = &world.centres[FRA].core.edge;
-    let error = edge.relink(&edge.network()).unwrap_err().to_string();
+    let node = &world.centres[FRA].worker.node;
+    let error = node.update_peers(&node.network()).unwrap_err().to_string();
     assert!(error.contains("ca.pem") && error.contains("no certificate"), "{error}");
     world.is_linked("/").await;
 }
 
 #[tokio::test]
-async fn a_data_centre_keeps_its_neighbours_when_others_are_added_or_removed() {
+async fn peers_are_kept_when_others_are_added_or_removed() {
     let world = world();
     world.is_linked("/").await;
     let peer = |name: &str| {

@@ -7,8 +7,8 @@ use http::{Body, Method, Request};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use super::{Stage, came, request, with};
-use crate::network::Disk;
+use super::{Fixture, receive, request, with};
+use crate::config::Disk;
 
 fn disk(directory: &TempDir) -> Disk {
     Disk { path: directory.path().join("cache"), bytes: 64 << 20 }
@@ -22,88 +22,88 @@ async fn counted(_: Request<Body>, number: usize) -> http::Response<Body> {
 }
 
 #[tokio::test]
-async fn what_was_stored_is_there_after_a_restart() {
+async fn stored_objects_survive_a_restart() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
+    let mut fixture = Fixture::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
         let mut response = counted(request, number).await;
         response.headers_mut().insert("vary", "foo".parse().unwrap());
         response
     });
-    let first = stage.get("/", &[("foo", "1")]).await;
-    let second = stage.get("/", &[("foo", "2")]).await;
-    stage.restart(&disk).await;
+    let first = fixture.get("/", &[("foo", "1")]).await;
+    let second = fixture.get("/", &[("foo", "2")]).await;
+    fixture.restart(&disk).await;
     for (foo, before) in [("1", &first), ("2", &second)] {
         for _ in 0..2 {
-            let now = stage.get("/", &[("foo", foo)]).await;
+            let now = fixture.get("/", &[("foo", foo)]).await;
             assert_eq!((now.told.as_str(), &now.body), ("lhr; hit", &before.body));
         }
     }
-    assert_eq!(stage.get("/", &[("foo", "3")]).await.told, "lhr; fwd=vary-miss; fwd-status=200; stored");
-    assert_eq!(stage.asked(), 3);
+    assert_eq!(fixture.get("/", &[("foo", "3")]).await.told, "lhr; fwd=vary-miss; fwd-status=200; stored");
+    assert_eq!(fixture.request_count(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_who_ask_at_once_for_what_only_the_disk_has_ask_no_origin() {
+async fn concurrent_disk_hits_need_no_origin() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage =
-        Stage::with_disk(Some(&disk), "", async |_, number| with("max-age=60", number.to_string()));
+    let mut fixture =
+        Fixture::with_disk(Some(&disk), "", async |_, number| with("max-age=60", number.to_string()));
     let paths: Vec<_> = (0..100).map(|number| format!("/{number}")).collect();
     for path in &paths {
-        stage.get(path, &[]).await;
+        fixture.get(path, &[]).await;
     }
-    stage.restart(&disk).await;
+    fixture.restart(&disk).await;
     for path in &paths {
         let mut asking = JoinSet::new();
         for _ in 0..8 {
-            let (edge, request) = (Arc::clone(&stage.edge), request(Method::GET, path, &[]));
-            asking.spawn(async move { came(edge.serve(request).await).await.told });
+            let (node, request) = (Arc::clone(&fixture.node), request(Method::GET, path, &[]));
+            asking.spawn(async move { receive(node.serve(request).await).await.told });
         }
         let told = asking.join_all().await;
         assert!(told.iter().all(|told| told == "lhr; hit"), "{path}: {told:?}");
     }
-    assert_eq!(stage.asked(), paths.len());
+    assert_eq!(fixture.request_count(), paths.len());
 }
 
 #[tokio::test]
-async fn a_part_of_what_is_on_disk_is_served_from_there() {
+async fn range_is_served_from_disk() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", counted);
-    let whole = stage.get("/", &[]).await.body;
-    stage.restart(&disk).await;
-    let part = stage.get("/", &[("range", "bytes=100000-100009")]).await;
+    let mut fixture = Fixture::with_disk(Some(&disk), "", counted);
+    let whole = fixture.get("/", &[]).await.body;
+    fixture.restart(&disk).await;
+    let part = fixture.get("/", &[("range", "bytes=100000-100009")]).await;
     assert_eq!((part.status, &part.body[..]), (206, &whole[100_000..100_010]));
-    assert_eq!(stage.asked(), 1);
+    assert_eq!(fixture.request_count(), 1);
 }
 
 #[tokio::test]
-async fn a_purge_counts_for_what_is_on_disk_before_and_after_a_restart() {
+async fn purge_applies_to_disk_across_a_restart() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", counted);
-    stage.get("/", &[]).await;
-    stage.edge.purge("z", vec![Purge::Tag("b".into())], Depth::Soft);
-    stage.restart(&disk).await;
-    assert_eq!(stage.edge.store.epoch(), 1);
-    assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
-    stage.restart(&disk).await;
-    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
-    stage.restart(&disk).await;
+    let mut fixture = Fixture::with_disk(Some(&disk), "", counted);
+    fixture.get("/", &[]).await;
+    fixture.node.purge("z", vec![Purge::Tag("b".into())], Depth::Soft);
+    fixture.restart(&disk).await;
+    assert_eq!(fixture.node.store.epoch(), 1);
+    assert!(fixture.get("/", &[]).await.body.starts_with(b"answer 1"));
+    fixture.restart(&disk).await;
+    assert_eq!(fixture.get("/", &[]).await.told, "lhr; hit");
+    fixture.restart(&disk).await;
     // The purge does not count objects that are only on disk.
-    assert_eq!(stage.edge.purge("z", vec![Purge::Everything], Depth::Hard), Some((2, 0)));
-    assert!(stage.get("/", &[]).await.body.starts_with(b"answer 2"));
-    stage.restart(&disk).await;
-    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
-    assert_eq!(stage.asked(), 3);
+    assert_eq!(fixture.node.purge("z", vec![Purge::Everything], Depth::Hard), Some((2, 0)));
+    assert!(fixture.get("/", &[]).await.body.starts_with(b"answer 2"));
+    fixture.restart(&disk).await;
+    assert_eq!(fixture.get("/", &[]).await.told, "lhr; hit");
+    assert_eq!(fixture.request_count(), 3);
 }
 
 #[tokio::test]
-async fn what_its_origin_confirmed_is_fresh_after_a_restart() {
+async fn revalidated_object_is_fresh_after_a_restart() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
+    let mut fixture = Fixture::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
         let mut response = counted(request, 0).await;
         if number > 0 {
             *response.status_mut() = http::StatusCode::NOT_MODIFIED;
@@ -112,23 +112,23 @@ async fn what_its_origin_confirmed_is_fresh_after_a_restart() {
         }
         response
     });
-    stage.get("/", &[]).await;
-    stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
+    fixture.get("/", &[]).await;
+    fixture.node.purge("z", vec![Purge::Everything], Depth::Soft);
     let confirmed = "lhr; fwd=stale; fwd-status=304; stored";
-    assert_eq!(stage.get("/", &[]).await.told, confirmed);
-    stage.restart(&disk).await;
+    assert_eq!(fixture.get("/", &[]).await.told, confirmed);
+    fixture.restart(&disk).await;
     let request = request(Method::GET, "/", &[]);
-    assert_eq!(stage.edge.serve(request).await.headers()["x-confirmed"], "yes");
-    assert_eq!(stage.asked(), 2);
+    assert_eq!(fixture.node.serve(request).await.headers()["x-confirmed"], "yes");
+    assert_eq!(fixture.request_count(), 2);
 }
 
 #[tokio::test]
-async fn a_disk_that_breaks_is_a_miss() {
+async fn broken_disk_is_a_miss() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", counted);
-    stage.get("/", &[]).await;
-    stage.edge.on_disk.as_ref().unwrap().close();
+    let mut fixture = Fixture::with_disk(Some(&disk), "", counted);
+    fixture.get("/", &[]).await;
+    fixture.node.disk.as_ref().unwrap().close();
     for file in fs::read_dir(&disk.path).unwrap().map(Result::unwrap) {
         let mut bytes = fs::read(file.path()).unwrap();
         // Corrupt bodies and records but not the file headers in the first bytes.
@@ -137,24 +137,24 @@ async fn a_disk_that_breaks_is_a_miss() {
             fs::write(file.path(), bytes).unwrap();
         }
     }
-    stage.restart(&disk).await;
-    assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
+    fixture.restart(&disk).await;
+    assert!(fixture.get("/", &[]).await.body.starts_with(b"answer 1"));
 }
 
 #[tokio::test]
-async fn more_purges_than_are_remembered_are_no_obstacle() {
+async fn many_purges_do_not_prevent_a_restart() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory);
-    let mut stage = Stage::with_disk(Some(&disk), "", counted);
-    stage.get("/", &[]).await;
+    let mut fixture = Fixture::with_disk(Some(&disk), "", counted);
+    fixture.get("/", &[]).await;
     for round in 0..25 {
         let tag = |number: u32| Purge::Tag(format!("{round}-{number}-{}", "x".repeat(200)));
-        stage.edge.purge("z", (0..1000).map(tag).collect(), Depth::Soft);
+        fixture.node.purge("z", (0..1000).map(tag).collect(), Depth::Soft);
     }
-    stage.restart(&disk).await;
-    assert_eq!(stage.edge.store.epoch(), 25_000);
+    fixture.restart(&disk).await;
+    assert_eq!(fixture.node.store.epoch(), 25_000);
     // The fetch began before the oldest known purge.
-    assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
-    stage.restart(&disk).await;
-    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
+    assert!(fixture.get("/", &[]).await.body.starts_with(b"answer 1"));
+    fixture.restart(&disk).await;
+    assert_eq!(fixture.get("/", &[]).await.told, "lhr; hit");
 }

@@ -17,14 +17,11 @@ use tiers::{CentreId, Hop, KeyHash, Role};
 use tokio::sync::Notify;
 
 use super::{
-    Came,
-    network::{NAMES, World},
-    request, with,
+    ReceivedResponse, request,
+    test_network::{NAMES, World},
+    with,
 };
-use crate::{
-    came,
-    others::{Hello, Lane},
-};
+use crate::peers::{HeartbeatRequest, TrafficClass, headers};
 
 const LHR: usize = 0;
 const FRA: usize = 1;
@@ -34,7 +31,7 @@ const SYD: usize = 2;
 const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 #[tokio::test]
-async fn any_number_of_visitors_anywhere_are_one_request_at_the_origin() {
+async fn concurrent_clients_everywhere_are_one_origin_request() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let told = (Arc::clone(&begun), Arc::clone(&go_on));
     let world = Arc::new(World::new(TO_FRA, move |_, number| {
@@ -56,14 +53,14 @@ async fn any_number_of_visitors_anywhere_are_one_request_at_the_origin() {
         tokio::task::yield_now().await;
     }
     go_on.notify_one();
-    while let Some(came) = visitors.join_next().await {
-        assert_eq!(came.unwrap().body, "answer 0");
+    while let Some(received) = visitors.join_next().await {
+        assert_eq!(received.unwrap().body, "answer 0");
     }
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_cold_objects_are_one_origin_request_each() {
+async fn cold_objects_are_one_origin_request_each() {
     let requests = Arc::new(std::sync::Mutex::new(std::collections::BTreeMap::<String, usize>::new()));
     let counted = Arc::clone(&requests);
     let world = Arc::new(World::new(TO_FRA, move |request: Request<Body>, _| {
@@ -90,7 +87,7 @@ async fn many_cold_objects_are_one_origin_request_each() {
 const COLD_OBJECTS: usize = 300;
 
 #[tokio::test]
-async fn data_centres_that_disagree_about_the_upper_tier_do_not_wait_for_each_other() {
+async fn disagreeing_upper_tiers_do_not_deadlock() {
     let zones = ["tiers = { lhr = \"fra\" }\n", "tiers = { fra = \"lhr\" }\n", ""];
     let world = World::with(zones.map(|zone| (zone.to_owned(), None)), async |_, _| {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -107,11 +104,11 @@ async fn data_centres_that_disagree_about_the_upper_tier_do_not_wait_for_each_ot
 
 /// Number of requests from a data centre to fra.
 fn requests(world: &World, centre: usize) -> u64 {
-    world.others(centre).peer(CentreId(1)).seen().requests
+    world.others(centre).peer(CentreId(1)).snapshot().requests
 }
 
 #[tokio::test]
-async fn who_filled_is_told_and_age_is_not_added_twice() {
+async fn cache_tier_is_reported_and_age_is_counted_once() {
     let world = World::new(TO_FRA, async |_, _| {
         let mut response = with("max-age=600", "it");
         response.headers_mut().insert("age", "100".parse().unwrap());
@@ -119,7 +116,7 @@ async fn who_filled_is_told_and_age_is_not_added_twice() {
         response
     });
     let at = async |centre: usize| {
-        let response = world.centres[centre].core.serve(request(Method::GET, "/", &[])).await;
+        let response = world.centres[centre].worker.serve(request(Method::GET, "/", &[])).await;
         let field = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         let told = (field("cache-status").unwrap(), field("age").unwrap().parse::<u64>().unwrap());
         assert!(!response.headers().keys().any(|name| is_internal(name.as_str().as_bytes())));
@@ -145,12 +142,12 @@ async fn who_filled_is_told_and_age_is_not_added_twice() {
     // The object has its tags in all data centres.
     for centre in &world.centres {
         let purges = vec![Purge::Tag("prices".into())];
-        assert_eq!(centre.core.purge("z", purges, Depth::Hard).unwrap().1, 1);
+        assert_eq!(centre.worker.purge("z", purges, Depth::Hard).unwrap().1, 1);
     }
 }
 
 #[tokio::test]
-async fn an_origin_sees_one_visitor_and_none_of_the_networks_own_fields() {
+async fn origin_sees_no_internal_headers() {
     let world = World::new(TO_FRA, async |request: Request<Body>, _| {
         let headers = request.headers();
         assert!(!headers.keys().any(|name| is_internal(name.as_str().as_bytes())));
@@ -181,22 +178,25 @@ async fn an_origin_sees_one_visitor_and_none_of_the_networks_own_fields() {
 }
 
 #[tokio::test]
-async fn when_the_upper_tier_is_gone_nobody_sees_an_error() {
+async fn upper_tier_failure_is_invisible() {
     let world = World::new(TO_FRA, async |_, number| with("max-age=60", format!("{number}")));
     assert_eq!(world.get(LHR, "/a").await.status, 200);
     world.centres[FRA].die();
     for number in 0..20 {
-        let came = world.get(LHR, &format!("/{number}")).await;
-        assert_eq!((came.status, came.told.as_str()), (200, "lhr; fwd=uri-miss; fwd-status=200; stored"));
+        let received = world.get(LHR, &format!("/{number}")).await;
+        assert_eq!(
+            (received.status, received.told.as_str()),
+            (200, "lhr; fwd=uri-miss; fwd-status=200; stored")
+        );
     }
     // It is known to be unreachable and receives no more requests.
-    let seen = world.others(LHR).peer(CentreId(1)).seen();
+    let seen = world.others(LHR).peer(CentreId(1)).snapshot();
     assert!(seen.is_lost && seen.requests < 21, "{seen:?}");
     assert_eq!(world.asked(), 21);
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_with_its_data_centre_goes_on_from_another() {
+async fn body_resumes_when_its_peer_dies() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let told = (Arc::clone(&begun), Arc::clone(&go_on));
     let world = Arc::new(World::new(TO_FRA, move |request: Request<Body>, number| {
@@ -223,7 +223,7 @@ async fn a_body_that_breaks_off_with_its_data_centre_goes_on_from_another() {
             response
         }
     }));
-    let mut response = world.centres[LHR].core.serve(request(Method::GET, "/", &[])).await;
+    let mut response = world.centres[LHR].worker.serve(request(Method::GET, "/", &[])).await;
     assert_eq!(response.body_mut().data().await.unwrap().unwrap(), "first ");
     begun.notified().await;
     world.centres[FRA].die();
@@ -233,28 +233,29 @@ async fn a_body_that_breaks_off_with_its_data_centre_goes_on_from_another() {
 }
 
 #[tokio::test]
-async fn data_centres_that_have_each_other_for_the_upper_tier_end_at_the_origin() {
+async fn mutual_upper_tiers_end_at_the_origin() {
     let zones = ["tiers = { lhr = \"fra\" }", "tiers = { fra = \"syd\" }", "tiers = { syd = \"lhr\" }"];
     let world = World::with(zones.map(|zone| (zone.to_owned(), None)), async |_, number| {
         with("max-age=60", format!("{number}"))
     });
-    let came = world.get(LHR, "/").await;
-    assert_eq!((came.status, world.asked()), (200, 1));
+    let received = world.get(LHR, "/").await;
+    assert_eq!((received.status, world.asked()), (200, 1));
     assert_eq!([LHR, FRA, SYD].map(|centre| world.asked_by_others(centre)), [0, 1, 1]);
 }
 
 #[tokio::test]
-async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
+async fn large_body_uses_the_bulk_connection_once() {
     let body = vec![b'x'; 3 << 20];
     let sent = body.clone();
     let world = World::new(TO_FRA, move |_, _| std::future::ready(with("max-age=60", sent.clone())));
-    let came = world.get(LHR, "/").await;
-    assert!(came.status == 200 && came.body == body);
+    let received = world.get(LHR, "/").await;
+    assert!(received.status == 200 && received.body == body);
     // It was requested on one connection and then on the other.
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
-    let client =
-        |lane| world.others(LHR).lanes.of(lane).connections(&world.others(LHR).peer(CentreId(1)).origin);
-    assert_eq!([Lane::Small, Lane::Bulk].map(client), [1, 1]);
+    let client = |lane| {
+        world.others(LHR).connections.client(lane).connections(&world.others(LHR).peer(CentreId(1)).origin)
+    };
+    assert_eq!([TrafficClass::Small, TrafficClass::Bulk].map(client), [1, 1]);
     // The sender has the TCP statistics.
     let to_lhr = || world.others(FRA).report_links().into_iter().find(|link| link.to == "lhr").unwrap();
     while to_lhr().throughput_bps.is_none() {
@@ -265,12 +266,12 @@ async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
 }
 
 #[tokio::test]
-async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answers() {
+async fn worker_uses_its_own_peer_connection() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    let (others, fra) = (world.others(LHR), CentreId(1));
-    let origin = &others.peer(fra).origin;
-    let small = |has_body| others.lanes.small_of(0, origin, has_body);
-    let is_own = || !std::ptr::eq(small(true), others.lanes.of(Lane::Small));
+    let (peers, fra) = (world.others(LHR), CentreId(1));
+    let origin = &peers.peer(fra).origin;
+    let small = |has_body| peers.connections.small_client(0, origin, has_body);
+    let is_own = || !std::ptr::eq(small(true), peers.connections.client(TrafficClass::Small));
     // The first request uses the shared connection and opens one for the core.
     assert_eq!(world.get(LHR, "/1").await.status, 200);
     while !is_own() {
@@ -288,9 +289,9 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
     }
     assert_eq!(world.asked_by_others(FRA), asked + 3);
     // A connection that may not be used is closed and replaced.
-    others.lost(fra, "it is cut off");
+    peers.mark_down(fra, "it is cut off");
     assert!(!own.is_open(origin) && !is_own() && nested.connections(origin) == 0);
-    others.heard(fra);
+    peers.mark_up(fra);
     assert_eq!(world.get(LHR, "/5").await.status, 200);
     while !is_own() {
         tokio::task::yield_now().await;
@@ -303,30 +304,30 @@ async fn a_core_asks_on_a_connection_of_its_own_while_the_other_data_centre_answ
 }
 
 #[tokio::test]
-async fn the_upper_tier_is_the_one_that_measured_the_least() {
+async fn smart_upper_tier_is_the_nearest_by_measurement() {
     let world = World::new("tiers = \"smart\"\n", async |_, _| with("max-age=60", "it"));
-    let others = [LHR, FRA, SYD].map(|centre| world.others(centre));
-    let network = world.centres[LHR].core.network();
+    let peers = [LHR, FRA, SYD].map(|centre| world.others(centre));
+    let network = world.centres[LHR].worker.network();
     let origin = network.zones[0].origins[0].clone();
-    for (others, ms) in others.iter().zip([80, 5, 250]) {
+    for (peers, ms) in peers.iter().zip([80, 5, 250]) {
         for _ in 0..5 {
-            others.ways().connected(others.now(), &origin, Duration::from_millis(ms));
+            peers.origin_routes().record_connect(peers.now(), &origin, Duration::from_millis(ms));
         }
     }
-    for others in &others {
+    for peers in &peers {
         for (number, other) in (0..).zip(&others_of(&world)) {
-            let told = other.told(&Hello { network: "n".into(), process: 0, from: 0 });
-            if CentreId(number) != others.here() {
-                others.ways().take(others.now(), CentreId(number), &told.origins);
+            let told = other.heartbeat_reply(&HeartbeatRequest { network: "n".into(), process: 0, from: 0 });
+            if CentreId(number) != peers.own_id() {
+                peers.origin_routes().merge_samples(peers.now(), CentreId(number), &told.origins);
             }
         }
-        others.review(&network);
+        peers.review_choices(&network);
     }
-    let next = |centre: usize, role| others[centre].next("z", role, KeyHash(1), &[]);
+    let next = |centre: usize, role| peers[centre].next_hop("z", role, KeyHash(1), &[]);
     let fra = Hop::Centre { centre: CentreId(1), role: Role::Upper(1) };
     assert_eq!([LHR, SYD].map(|centre| next(centre, Role::Lower)), [fra, fra]);
     assert_eq!(next(FRA, Role::Lower), Hop::Origin);
-    let status = &others[LHR].report_tiers(&network)[0];
+    let status = &peers[LHR].report_tiers(&network)[0];
     assert_eq!((status.mode.as_str(), status.upper.as_deref()), ("smart", Some("fra")));
     assert!(status.why.contains("fra connects to the origin in 5.0 ms"), "{}", status.why);
     assert_eq!(
@@ -337,7 +338,7 @@ async fn the_upper_tier_is_the_one_that_measured_the_least() {
     assert!(told.starts_with("fra; fwd=uri-miss"), "{told}");
 }
 
-fn others_of(world: &World) -> [Arc<crate::others::Others>; 3] {
+fn others_of(world: &World) -> [Arc<crate::peers::Peers>; 3] {
     [LHR, FRA, SYD].map(|centre| world.others(centre))
 }
 
@@ -384,12 +385,12 @@ pub(super) async fn ask_on(
     let mut request: Request<Body> = Request::new(Body::empty());
     *request.uri_mut() = "/".parse().unwrap();
     request.headers_mut().insert("host", "shop.example".parse().unwrap());
-    let told = came::Came {
+    let told = headers::ForwardedRequest {
         role: Role::Upper(1),
         through: vec![sender.to_owned()],
         zone: "z".into(),
         key: KeyHash::of(b"http://shop.example/"),
-        visitor: ([192, 0, 2, 1], 5).into(),
+        client: ([192, 0, 2, 1], 5).into(),
         scheme: http::Scheme::Http,
     };
     told.write(request.headers_mut());
@@ -408,7 +409,7 @@ pub(super) fn member(world: &World, name: &str) -> Membership {
 }
 
 #[tokio::test]
-async fn what_is_answered_at_once_says_what_the_whole_path_says() {
+async fn fast_peer_hit_equals_the_pipeline() {
     let world = World::new(TO_FRA, async |_, number| {
         let mut response = with("max-age=600", format!("answer {number}"));
         response.headers_mut().insert("cache-tag", "red, green".parse().unwrap());
@@ -464,7 +465,7 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
     for depth in [Depth::Hard, Depth::Soft] {
         assert!(ask("lhr", &[]).await.1);
         let asked = world.asked();
-        world.centres[FRA].core.purge("z", vec![Purge::Tag("red".into())], depth).unwrap();
+        world.centres[FRA].worker.purge("z", vec![Purge::Tag("red".into())], depth).unwrap();
         let (response, is_at_once) = ask("lhr", &[]).await;
         assert_eq!((response.body(), is_at_once), (&Bytes::from(format!("answer {asked}")), false));
         assert!(!ask("lhr", &[]).await.1);
@@ -472,7 +473,7 @@ async fn what_is_answered_at_once_says_what_the_whole_path_says() {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
+async fn only_peers_under_their_own_name_are_admitted() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     let elsewhere = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     // The last request uses the fast path, like requests from clients.
@@ -495,19 +496,19 @@ async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
 }
 
 #[tokio::test]
-async fn a_link_with_the_certificate_of_another_is_not_begun() {
+async fn link_with_a_foreign_certificate_is_rejected() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    let mut network = crate::Network::clone(&world.centres[LHR].core.network());
+    let mut network = crate::Network::clone(&world.centres[LHR].worker.network());
     let link = network.data_centres[LHR].link.as_mut().unwrap();
     (link.certificate, link.key) = (world.file("syd.pem"), world.file("syd-key.pem"));
-    let error = crate::others::Others::new(&network, "lhr", 1, None).err().unwrap().to_string();
+    let error = crate::peers::Peers::new(&network, "lhr", 1, None).err().unwrap().to_string();
     assert!(error.contains("syd.pem: it is for syd") && error.contains("must be for \"lhr\""), "{error}");
 }
 
 #[tokio::test]
-async fn what_is_not_stored_is_asked_of_the_origin_itself_next_time() {
+async fn uncacheable_object_goes_to_the_origin_directly() {
     let world = World::new(TO_FRA, async |_, number| with("no-store", format!("{number}")));
-    let Came { status, told, .. } = world.get(LHR, "/").await;
+    let ReceivedResponse { status, told, .. } = world.get(LHR, "/").await;
     assert_eq!((status, world.asked_by_others(FRA)), (200, 1));
     assert!(told.starts_with("fra; fwd=uri-miss; detail=no-store, lhr; "), "{told}");
     assert!(!world.get(LHR, "/").await.told.contains("fra"));

@@ -9,8 +9,8 @@ use std::{
 use http::{Body, Bytes, Request, Response, Server, StatusCode, client::Trust};
 use serde_json::Value;
 
-use super::{Stage, door::Door, with};
-use crate::{clients::Clients, operator::TraceStatus, traces::Sender};
+use super::{Fixture, test_listener::TestListener, with};
+use crate::{admin::api::TraceStatus, telemetry::traces::Exporter, upstream::connectors::Connectors};
 
 /// A collector that sends these responses in order and then accepts everything.
 struct Collector {
@@ -93,9 +93,9 @@ fn attributes(of: &Value) -> HashMap<String, String> {
 }
 
 /// A data centre with these collector settings, and an origin that returns the received trace context.
-fn door(collector: SocketAddr, settings: &str) -> Door {
+fn door(collector: SocketAddr, settings: &str) -> TestListener {
     let zone = format!("[traces]\nendpoint = \"http://{collector}\"\n{settings}\n");
-    Door::new(Stage::new(&zone, async |request: Request<Body>, _| {
+    TestListener::new(Fixture::new(&zone, async |request: Request<Body>, _| {
         let field = |name: &str| request.headers().get(name).map_or("none", |value| value.to_str().unwrap());
         let said = format!("{} {}", field("traceparent"), field("tracestate"));
         if request.uri().path() == "/broken" {
@@ -107,14 +107,14 @@ fn door(collector: SocketAddr, settings: &str) -> Door {
     }))
 }
 
-impl Door {
-    fn sender(&self) -> Sender {
-        let traces = Arc::clone(&self.stage.edge.traces);
-        Sender::new(traces, Clients::new(Trust::System).unwrap().usual, "n", "lhr")
+impl TestListener {
+    fn sender(&self) -> Exporter {
+        let traces = Arc::clone(&self.fixture.node.traces);
+        Exporter::new(traces, Connectors::new(Trust::System).unwrap().requests, "n", "lhr")
     }
 
     fn report(&self) -> TraceStatus {
-        self.stage.edge.traces.report().unwrap()
+        self.fixture.node.traces.report().unwrap()
     }
 
     /// Sends spans once this number is waiting.
@@ -134,7 +134,7 @@ fn of_visitor(flags: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_request_has_spans_for_itself_its_origin_and_the_phases_of_that() {
+async fn request_has_spans_for_origin_and_phases() {
     let collector = Collector::answering(&[]);
     let door = door(collector.address, "share = \"100%\"");
     let fields = ["User-Agent: agent", "tracestate: a=b", &of_visitor("01")];
@@ -185,7 +185,7 @@ async fn a_request_has_spans_for_itself_its_origin_and_the_phases_of_that() {
 }
 
 #[tokio::test]
-async fn a_hit_has_one_span_and_an_origins_error_is_one() {
+async fn hit_has_one_span_and_errors_are_marked() {
     let collector = Collector::answering(&[]);
     let door = door(collector.address, "share = \"100%\"");
     door.ask("GET", "/a", &[]).await;
@@ -205,7 +205,7 @@ async fn a_hit_has_one_span_and_an_origins_error_is_one() {
 }
 
 #[tokio::test]
-async fn a_visitor_who_is_believed_decides() {
+async fn trusted_client_decides_sampling() {
     let collector = Collector::answering(&[]);
     let door = door(collector.address, "requests_decide = true");
     let (said, _) = door.ask("GET", "/a", &[&of_visitor("01"), "tracestate: a=b"]).await;
@@ -232,7 +232,7 @@ async fn a_visitor_who_is_believed_decides() {
 }
 
 #[tokio::test]
-async fn a_collector_that_takes_nothing_stops_nobody() {
+async fn failing_collector_blocks_nobody() {
     // A port without a listener.
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let door = door(nobody, "share = \"100%\"");
@@ -245,9 +245,9 @@ async fn a_collector_that_takes_nothing_stops_nobody() {
     // The new collector is busy, then rejects the spans, then rejects some of them.
     let answers = [(503, ""), (400, "{}"), (200, "{\"partialSuccess\":{\"rejectedSpans\":\"1\"}}")];
     let collector = Collector::answering(&answers);
-    let mut network = crate::Network::clone(&door.stage.edge.network());
+    let mut network = crate::Network::clone(&door.fixture.node.network());
     network.traces.as_mut().unwrap().origin = format!("http://{}", collector.address).parse().unwrap();
-    door.stage.edge.replace(network);
+    door.fixture.node.replace_network(network);
     door.send(6).await;
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting), (0, 0, 6));
@@ -259,23 +259,24 @@ async fn a_collector_that_takes_nothing_stops_nobody() {
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting, report.error), (1, 7, 0, None));
     // Removing the collector ends tracing.
-    let mut network = crate::Network::clone(&door.stage.edge.network());
+    let mut network = crate::Network::clone(&door.fixture.node.network());
     network.traces = None;
-    door.stage.edge.replace(network);
+    door.fixture.node.replace_network(network);
     door.ask("GET", "/a", &[]).await;
-    assert!(door.stage.edge.traces.report().is_none() && door.ask("GET", "/a", &[]).await.1);
+    assert!(door.fixture.node.traces.report().is_none() && door.ask("GET", "/a", &[]).await.1);
 }
 
 #[tokio::test]
-async fn a_visitor_who_leaves_before_the_answer_is_in_its_trace() {
+async fn aborted_request_is_in_its_trace() {
     let collector = Collector::answering(&[]);
     let zone = format!("[traces]\nendpoint = \"http://{}\"\nshare = \"100%\"\n", collector.address);
-    let stage = Stage::new(&zone, async |_: Request<Body>, _| std::future::pending::<Response<Body>>().await);
-    let door = Door::new(stage);
+    let fixture =
+        Fixture::new(&zone, async |_: Request<Body>, _| std::future::pending::<Response<Body>>().await);
+    let door = TestListener::new(fixture);
     let mut visitor = tokio::net::TcpStream::connect(door.address).await.unwrap();
     let ask = Bytes::from_static(b"GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n");
     tokio::io::AsyncWriteExt::write_all(&mut visitor, &ask).await.unwrap();
-    while door.stage.asked() == 0 {
+    while door.fixture.request_count() == 0 {
         tokio::task::yield_now().await;
     }
     drop(visitor);

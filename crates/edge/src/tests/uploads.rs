@@ -19,7 +19,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use super::{Stage, request, with};
+use super::{Fixture, request, with};
 
 /// A body with a known length that arrives in pieces.
 struct Announced {
@@ -69,21 +69,21 @@ async fn hello(method: Method) -> Request<Body> {
 
 /// Reads a request with a body of five bytes. Returns `None` at the end of the connection.
 async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
-    let mut came = Vec::new();
-    while !came.ends_with(b"hello") {
-        came.push(stream.read_u8().await.ok()?);
+    let mut received = Vec::new();
+    while !received.ends_with(b"hello") {
+        received.push(stream.read_u8().await.ok()?);
     }
-    Some(came)
+    Some(received)
 }
 
 /// An origin that serves one request per connection and closes it when the next one arrives, as if that had
 /// arrived too late.
-async fn one_request_a_connection() -> (Stage, Arc<AtomicUsize>) {
-    let stage = Stage::new("", async |_, _| with("no-store", ""));
+async fn one_request_a_connection() -> (Fixture, Arc<AtomicUsize>) {
+    let fixture = Fixture::new("", async |_, _| with("no-store", ""));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut network = crate::Network::clone(&stage.edge.network());
+    let mut network = crate::Network::clone(&fixture.node.network());
     network.zones[0].origins = vec![format!("http://{}", listener.local_addr().unwrap()).parse().unwrap()];
-    stage.edge.replace(network);
+    fixture.node.replace_network(network);
     let connections = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&connections);
     tokio::spawn(async move {
@@ -97,24 +97,24 @@ async fn one_request_a_connection() -> (Stage, Arc<AtomicUsize>) {
             });
         }
     });
-    (stage, connections)
+    (fixture, connections)
 }
 
 #[tokio::test]
-async fn a_small_body_is_sent_again_when_the_origin_closes_an_idle_connection_if_that_does_no_harm() {
-    let (stage, connections) = one_request_a_connection().await;
+async fn small_idempotent_body_is_resent_on_closed_connection() {
+    let (fixture, connections) = one_request_a_connection().await;
     for asked in 1..4 {
-        let put = stage.send(hello(Method::PUT).await).await;
+        let put = fixture.send(hello(Method::PUT).await).await;
         assert_eq!((put.status, &put.body[..], connections.load(SeqCst)), (200, &b"ok"[..], asked));
     }
     // The origin may have received it (RFC 9110, section 9.2.2).
-    let post = stage.send(hello(Method::POST).await).await;
+    let post = fixture.send(hello(Method::POST).await).await;
     assert_eq!((post.status, connections.load(SeqCst)), (502, 3), "{}", post.told);
 }
 
 #[tokio::test]
-async fn who_breaks_off_says_nothing_of_the_origin() {
-    let stage = Stage::new("", async |request: Request<Body>, _| {
+async fn aborted_upload_is_no_origin_failure() {
+    let fixture = Fixture::new("", async |request: Request<Body>, _| {
         let _ = request.into_body().collect(1 << 20).await;
         with("no-store", "")
     });
@@ -123,17 +123,17 @@ async fn who_breaks_off_says_nothing_of_the_origin() {
         let (sender, body) = announced(length);
         sender.send("hel").await.unwrap();
         drop(sender);
-        let refused = stage.send(sent(Method::PUT, body)).await;
+        let refused = fixture.send(sent(Method::PUT, body)).await;
         assert_eq!((refused.status, refused.told.as_str()), (408, "lhr; fwd=bypass; detail=incomplete"));
-        let network = stage.edge.network();
+        let network = fixture.node.network();
         let origin =
-            stage.edge.origins.report(network.zones[0].origins.iter(), |_| 0, stage.edge.now()).remove(0);
+            fixture.node.origins.report(network.zones[0].origins.iter(), |_| 0, fixture.node.now()).remove(0);
         assert!(origin.healthy && origin.failures == 0);
     }
 }
 
 #[tokio::test]
-async fn a_body_in_memory_has_what_it_had_as_a_stream() {
+async fn buffered_body_equals_the_stream() {
     let (sender, body) = announced(5);
     sender.send("hel").await.unwrap();
     sender.send("lo").await.unwrap();

@@ -54,7 +54,7 @@ pub(crate) struct Issue {
 impl Ca {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let (written, json) = match self {
-            Self::New(New { folder, json }) => (Certificate::of_new_authority(&folder)?, json),
+            Self::New(New { folder, json }) => (Certificate::create_authority(&folder)?, json),
             Self::Issue(Issue { folder, name, hosts, days, json }) => {
                 (Certificate::issue(&folder, &name, &hosts, days)?, json)
             }

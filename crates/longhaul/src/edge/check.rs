@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::anyhow;
 use clap::Args;
-use edge::{Network, Obstacle, Severity, network::DataCentre, obstacles};
+use edge::{Network, Obstacle, Severity, config::DataCentre, obstacles};
 use units::show::plural;
 
 use crate::output::{self, say};

@@ -15,7 +15,7 @@ use clap::Args;
 use document::Document;
 use edge::{
     Network, Token,
-    network::{Initialized, Starter},
+    config::{Initialized, Starter},
 };
 use http::Origin;
 

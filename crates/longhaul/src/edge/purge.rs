@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use edge::operator::{PurgedIn, Purges};
+use edge::admin::api::{PurgedIn, Purges};
 use units::show::{latency, plural};
 
 use super::Admin;

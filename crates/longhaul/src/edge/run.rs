@@ -12,8 +12,8 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use document::Document;
 use edge::{
-    Config, Event, Network, Ready, Sockets,
-    network::{DataCentre, Starter},
+    Config, Event, InheritedSockets, ListenAddresses, Network,
+    config::{DataCentre, Starter},
 };
 use http::{Origin, Stop, client::Trust, server::End};
 use listenfd::ListenFd;
@@ -91,15 +91,15 @@ impl Run {
                 data_centre.name
             );
         }
-        let sockets =
-            Sockets::among(given()).context("a socket that was passed to this process cannot be used")?;
+        let sockets = InheritedSockets::from_descriptors(given())
+            .context("a socket that was passed to this process cannot be used")?;
         let path = self.network.clone();
         let config = Config { path, data_centre, trust, takes_over: self.take_over, sockets };
         let stop = Stop::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
         let is_watched = self.network.is_none() && io::stderr().is_terminal();
         let mut view = None;
-        let ready = |ready: &Ready| {
+        let ready = |ready: &ListenAddresses| {
             announce(ready);
             view = ready.admin.filter(|_| is_watched).map(top::show).transpose().ok().flatten();
         };
@@ -174,14 +174,14 @@ fn tell(event: Event) {
     }
 }
 
-fn announce(ready: &Ready) {
-    if ready.took_over {
+fn announce(ready: &ListenAddresses) {
+    if ready.has_taken_over {
         say("took over from the running process");
     }
     if let Some(address) = ready.admin {
         say(&format!("operator at http://{address}/status"));
     }
-    for (scheme, addresses) in [("https", &ready.tls), ("http", &ready.clear)] {
+    for (scheme, addresses) in [("https", &ready.tls), ("http", &ready.plain)] {
         for address in addresses {
             say(&format!("listening on {scheme}://{address}/"));
         }

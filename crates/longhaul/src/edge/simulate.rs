@@ -87,7 +87,7 @@ pub(crate) struct Simulate {
 
 impl Simulate {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let network = Network::open_for(&self.network, edge::network::Purpose::Simulation)?;
+        let network = Network::open_for(&self.network, edge::config::Purpose::Simulation)?;
         let plan = self.plan(network)?;
         let mut source = self.source(&plan)?;
         let progress = Arc::new(Progress::default());

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{
+use edge::admin::api::{
     self, BusStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, RouteStatus,
     TierStatus, TraceStatus, Usage,
 };
@@ -37,10 +37,9 @@ impl Status {
     }
 }
 
-fn text(status: &operator::Status) -> String {
-    let operator::Status {
-        data_centre, epoch, requests, connections, store, log, traces, kv, origins, ..
-    } = status;
+fn text(status: &api::Status) -> String {
+    let api::Status { data_centre, epoch, requests, connections, store, log, traces, kv, origins, .. } =
+        status;
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
@@ -66,8 +65,8 @@ fn text(status: &operator::Status) -> String {
 }
 
 /// The tiers, links and failed routes of a data centre that is linked with others.
-fn network(status: &operator::Status) -> String {
-    let operator::Status { tiers, links, routes, requests_of_others, purges, .. } = status;
+fn network(status: &api::Status) -> String {
+    let api::Status { tiers, links, routes, requests_of_others, purges, .. } = status;
     let Some(requests) = requests_of_others else { return String::new() };
     let tier = |tier: &TierStatus| {
         let upper = tier.upper.as_ref().map_or_else(String::new, |upper| format!(", {upper}"));

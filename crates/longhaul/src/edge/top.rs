@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use edge::operator::{Operator, Status};
+use edge::admin::api::{Operator, Status};
 use http::clock::Clock;
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},

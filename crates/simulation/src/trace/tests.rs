@@ -1,7 +1,7 @@
 //! Tests of valid and invalid traces.
 
 use document::Document;
-use edge::{Network, network::Purpose};
+use edge::{Network, config::Purpose};
 use proptest::prelude::*;
 
 use super::*;
@@ -69,7 +69,7 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
                    edge_ttl = '10s'\nkey = { query = ['v'] }\n";
     let network = Network::read_for(&Document::new("n.toml", network), Purpose::Simulation).unwrap();
     let plan = Plan::new(network, None, Place::Anywhere).unwrap();
-    // The format of the edge's log (crates/edge/src/log/line.rs).
+    // The format of the edge's log (crates/edge/src/telemetry/access_log/entry.rs).
     let line = |started: u64, status: u16, zone: &str, method: &str, path: &str| {
         format!(
             "{{\"started_ns\":{started},\"wait_ns\":5,\"final_headers_ns\":5,\"last_byte_ns\":9,\"body_bytes\":100,\"status\":{status},\

@@ -1,7 +1,7 @@
 //! Elements of a sequence: client requests, origin responses and purges. They are random, and can be
 //! simplified to find the shortest failing sequence.
 
-use super::{random::Random, theme::Theme};
+use super::{random::Random, traffic_theme::Theme};
 
 #[derive(Debug, Clone)]
 pub(super) enum Step {

@@ -14,12 +14,12 @@ use std::{
 use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
-    arm::{Arm, path},
     clients::{Raw, received},
     origin::{Urls, lock, now},
     plan::{self, Client, Sequence, Step},
     random::Random,
     rfc9111::{self, Fields, Received, Source},
+    topology::{Arm, path},
 };
 
 /// A fault that a test injects between an edge and its clients to verify that the model detects it.
@@ -70,7 +70,7 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     while total.requests + total.purges < wanted {
         let seeds: Vec<_> = (seed..seed + alone.map_or(SEQUENCES, |_| 1)).collect();
         seed += SEQUENCES;
-        let made = |&seed: &u64| plan::sequence(seed, arm.doors.len(), arm.wide());
+        let made = |&seed: &u64| plan::sequence(seed, arm.listeners.len(), arm.wide());
         let Some((outcomes, lines)) = batch(&arm, seeds.iter().map(made).collect(), fault).await else {
             discarded += seeds.len();
             assert!(discarded < MOST_DISCARDED, "the machine has no time for the edge");
@@ -117,7 +117,7 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
     let shortened: Vec<_> = classes
         .into_iter()
         .map(|(class, (count, seed, violation, lines))| {
-            let (arm, sequence) = (Arc::clone(&arm), plan::sequence(seed, arm.doors.len(), arm.wide()));
+            let (arm, sequence) = (Arc::clone(&arm), plan::sequence(seed, arm.listeners.len(), arm.wide()));
             let shortest = tokio::spawn(async move {
                 if is_long { shorten(&arm, sequence, &class, lines).await } else { String::new() }
             });
@@ -294,7 +294,8 @@ impl Run {
                 ended: None,
             });
             going.push(tokio::spawn(async move {
-                let raw = arm.connections.exchange(arm.doors[client.centre], &client, &path, &fields).await;
+                let raw =
+                    arm.connections.exchange(arm.listeners[client.centre], &client, &path, &fields).await;
                 let received =
                     raw.as_ref().and_then(|raw| raw.fields.iter().find(|(name, _)| name == "x-serial"));
                 let serial = received.and_then(|(_, serial)| serial.parse().ok());
@@ -325,15 +326,15 @@ impl Run {
         };
         let of =
             |name: &str| raw.fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
-        let judged = received(raw, client.method, asked, &url).and_then(|mut received| {
+        let cacheable = received(raw, client.method, asked, &url).and_then(|mut received| {
             let is_planted = self.fault != Fault::None && self.random.one_in(4) && self.plant(&mut received);
-            let judged = url.history.judge(id, &received);
+            let cacheable = url.history.judge(id, &received);
             self.outcome.planted += usize::from(is_planted);
-            self.outcome.found += usize::from(is_planted && judged.is_err());
+            self.outcome.found += usize::from(is_planted && cacheable.is_err());
             self.last = Some(received);
-            judged
+            cacheable
         });
-        self.outcome.reused += usize::from(judged == Ok(Source::Cache));
+        self.outcome.reused += usize::from(cacheable == Ok(Source::Cache));
         url.line(|| {
             let told = of("cache-status").unwrap_or_default();
             let length = raw.body.len();
@@ -342,7 +343,7 @@ impl Run {
                 .filter_map(|name| of(name).map(|value| format!("{name}: {value}")))
                 .collect();
             format!(
-                "  request {id}: {} {asked:?}\n    -> {} {fields:?} {length} bytes, {told}: {judged:?}",
+                "  request {id}: {} {asked:?}\n    -> {} {fields:?} {length} bytes, {told}: {cacheable:?}",
                 client.text(),
                 raw.status
             )
@@ -355,7 +356,7 @@ impl Run {
                 url.seen.1 = Some(modified);
             }
         }
-        if let Err(why) = judged {
+        if let Err(why) = cacheable {
             self.outcome.violations.push(format!("request {id} received {why}"));
         }
     }

@@ -1,0 +1,8 @@
+//! Origins and the routes to them: selection, health, attempts, connections.
+
+pub(crate) mod connectors;
+pub(crate) mod forwarded;
+pub(crate) mod origins;
+pub(crate) mod route_attempts;
+pub(crate) mod select;
+pub(crate) mod trailers;

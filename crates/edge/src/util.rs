@@ -1,0 +1,6 @@
+//! Helpers without a subject of their own.
+
+pub(crate) mod clock;
+pub(crate) mod compact_headers;
+pub(crate) mod detach_on_drop;
+pub(crate) mod format;
