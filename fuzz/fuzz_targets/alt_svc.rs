@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use http::alt_svc::AltSvc;
+use http_stack::alt_svc::AltSvc;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -7,14 +7,14 @@
 
 #![no_main]
 
-use cache::{
+use http_cache::{
     Coding, Control, Coverage, Form, Fragment, Key, KeyRule, Rest, Reuse, Selection, Stored, Supply, Terms,
     Time, Told, Validators, Wishes,
     internal, invalidation, may_store, purge,
     ranges::{self, Wanted},
     update,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http_stack::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use cache::head::{read, write};
+use http_cache::head::{read, write};
 use libfuzzer_sys::fuzz_target;
 
 const URL: &str = "http://a/b";

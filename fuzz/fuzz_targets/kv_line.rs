@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use values::Line;
+use kv_server::Line;
 
 fuzz_target!(|text: &str| {
     if let Ok(line) = Line::read(text) {

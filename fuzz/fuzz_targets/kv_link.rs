@@ -7,17 +7,17 @@
 
 #![no_main]
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http_stack::{HeaderMap, HeaderName, HeaderValue};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut headers = HeaderMap::new();
-    for line in head.lines().take(http::limits::HEADERS) {
+    for line in head.lines().take(http_stack::limits::HEADERS) {
         let Some((name, value)) = line.split_once(": ") else { continue };
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
             headers.append(name, value);
         }
     }
-    assert_ne!(values::is_read_as_written(&headers, body.as_bytes()), Some(false));
+    assert_ne!(kv_server::is_read_as_written(&headers, body.as_bytes()), Some(false));
 });

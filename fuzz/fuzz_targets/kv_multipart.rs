@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use values::multipart::{Event, Multipart, NoForm, boundary};
+use kv_server::multipart::{Event, Multipart, NoForm, boundary};
 
 /// Names and contents of the parts so far, and whether the form is complete.
 type Parts = (Vec<(String, Vec<u8>)>, bool);

@@ -6,7 +6,7 @@
 
 use kv::{MOST_KEY_BYTES, Millis};
 use libfuzzer_sys::fuzz_target;
-use values::pairs;
+use kv_server::pairs;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(puts) = pairs::read(bytes, 1000, Millis(1_000_000)) {

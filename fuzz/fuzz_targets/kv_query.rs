@@ -6,7 +6,7 @@
 
 use kv::{Expiration, MOST_KEY_BYTES, MOST_KEYS, Millis, Page};
 use libfuzzer_sys::fuzz_target;
-use values::Parameters;
+use kv_server::Parameters;
 
 fuzz_target!(|text: &str| {
     let Ok(parameters) = Parameters::of(Some(text)) else { return };

@@ -5,12 +5,12 @@
 
 #![no_main]
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http_stack::{HeaderMap, HeaderName, HeaderValue};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let mut headers = HeaderMap::new();
-    for line in text.lines().take(http::limits::HEADERS) {
+    for line in text.lines().take(http_stack::limits::HEADERS) {
         let Some((name, value)) = line.split_once(": ") else { continue };
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
             headers.append(name, value);

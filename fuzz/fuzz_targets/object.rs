@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use disk::format::{BLOCK, Entry, Object, decode_removal, encode_removal};
+use segment_store::format::{BLOCK, Entry, Object, decode_removal, encode_removal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

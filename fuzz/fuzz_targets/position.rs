@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tiers::Position;
+use tier_routing::Position;
 
 fuzz_target!(|text: &str| {
     if let Ok(position) = text.parse::<Position>() {

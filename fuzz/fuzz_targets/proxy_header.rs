@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use http::server::read_proxy_header;
+use http_stack::server::read_proxy_header;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

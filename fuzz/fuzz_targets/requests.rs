@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use simulation::{Error, Source, Trace};
+use edge_sim::{Error, Source, Trace};
 
 fuzz_target!(|bytes: &[u8]| {
     let lines = bytes.split(|&byte| byte == b'\n').count() as u64;

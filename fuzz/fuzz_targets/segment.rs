@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use disk::{
+use segment_store::{
     format::{FileHeader, FileKind, Header, Id, Kind, Place, encode_trailer},
     scan::Contents,
 };

@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use speed::{
+use speedtest::{
     kept::{Network, Row},
     result::Outcome,
 };

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use speed::serve::offer::{MOST, Offer};
+use speedtest::serve::offer::{MOST, Offer};
 
 fuzz_target!(|bytes: &[u8]| match Offer::read(bytes) {
     Ok(_) => assert!(bytes.len() <= MOST),

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use document::Document;
+use config_file::Document;
 use libfuzzer_sys::fuzz_target;
-use speed::{
+use speedtest::{
     plan::{Direction, LARGEST, Plan, Step},
     stop::Course,
 };

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use speed::wire::{Datagram, Token, own_time, parameter};
+use speedtest::wire::{Datagram, Token, own_time, parameter};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(datagram) = Datagram::decode(bytes) {

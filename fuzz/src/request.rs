@@ -1,7 +1,7 @@
 //! Parses bytes of a client as HTTP/1.1. Shared by the fuzz target and a test of the crate `http`.
 
 use bytes::BytesMut;
-use http::{
+use http_stack::{
     http1::{
         Framing, Incoming, Malformed, Piece,
         head::{self, End, Lines},

@@ -2,7 +2,7 @@
 //! `http`.
 
 use bytes::Bytes;
-use http::{
+use http_stack::{
     http1::{
         Framing, Malformed,
         head::{self, End, Lines},

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use http::{
+use http_stack::{
     Body, Failure, Method, Request, Response,
     client::{self, Protocol, Reply, Trace},
     clock::Clock,

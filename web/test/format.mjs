@@ -1,5 +1,5 @@
 // The page and the terminal format figures in the same way: both are checked against
-// crates/units/src/show/cases.json.
+// crates/base/units/src/show/cases.json.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { transformWithOxc } from "vite";
@@ -8,7 +8,7 @@ const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
 
 const { code } = await transformWithOxc(await read("../src/format.ts"), "format.ts");
 const format = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-const cases = JSON.parse(await read("../../crates/units/src/show/cases.json"));
+const cases = JSON.parse(await read("../../crates/base/units/src/show/cases.json"));
 
 /** The function names on the page. */
 const SHOWS = { percent: "percentile", difference: "signed" };

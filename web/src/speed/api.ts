@@ -10,7 +10,7 @@ export type Step =
 
 export type Direction = "download" | "upload";
 
-/** A plan in the format of the server (`crates/speed/src/serve/browser.rs`). */
+/** A plan in the format of the server (`crates/measure/speedtest/src/serve/browser.rs`). */
 export interface Plan {
   name: string;
   stop_after_ms: number;
@@ -34,7 +34,7 @@ export interface Larger {
   within_ms: number;
 }
 
-/** The server's response at the start of a test (`crates/speed/src/wire.rs`). */
+/** The server's response at the start of a test (`crates/measure/speedtest/src/wire.rs`). */
 export interface Greeting {
   /** The name of the test, sent with its requests. */
   test: string;
@@ -80,7 +80,7 @@ export interface Look {
 /** The reason why there is no result, as a sentence. */
 export class Refusal extends Error {}
 
-/** Arrival times of an upload (`crates/speed/src/wire.rs`). */
+/** Arrival times of an upload (`crates/measure/speedtest/src/wire.rs`). */
 interface Received {
   bytes: number;
   first_bytes: number;
@@ -101,7 +101,7 @@ export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
 export const negotiate = (offer: RTCSessionDescription, test: string, signal: AbortSignal): Promise<RTCSessionDescriptionInit> =>
   json<RTCSessionDescriptionInit>(`/__channel?test=${test}`, { method: "POST", body: JSON.stringify(offer), signal });
 
-/** Whether and how the server keeps results (`crates/speed/src/wire.rs`). */
+/** Whether and how the server keeps results (`crates/measure/speedtest/src/wire.rs`). */
 export interface Offer {
   /** Retention time; null if it keeps no results. */
   keep_for_s: number | null;

@@ -1,5 +1,5 @@
 // Datagram loss in the browser: over an unordered WebRTC data channel without retransmissions. The server
-// echoes each datagram. Format and pace are those of the command line client (`crates/speed/src/wire.rs`).
+// echoes each datagram. Format and pace are those of the command line client (`crates/measure/speedtest/src/wire.rs`).
 import { type Loss, negotiate, Refusal } from "./api";
 
 /** Sends `messages` datagrams and counts the echoes, or returns the reason why this is impossible. Calls

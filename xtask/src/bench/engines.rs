@@ -2,8 +2,8 @@
 
 use std::{hint::black_box, time::Instant};
 
-use experience::{Distribution, Scheme, Settings, resample};
 use recording::Histogram;
+use statistics::{Distribution, Scheme, Settings, resample};
 
 use super::row;
 

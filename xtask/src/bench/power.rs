@@ -10,7 +10,7 @@ mod shapes;
 use std::{fmt::Write as _, fs, num::NonZero, path::Path, process::Command, thread};
 
 use anyhow::{Context, ensure};
-use experience::{
+use statistics::{
     Certainty, Difference, Distribution, Resamples, Scheme, Settings, Timed, independent_stretch, resample,
 };
 

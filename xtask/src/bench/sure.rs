@@ -12,7 +12,7 @@ mod source;
 use std::{num::NonZero, thread};
 
 use anyhow::ensure;
-use experience::{
+use statistics::{
     Certainty, Distribution, Pair, Resamples, Scheme, Settings, Timed, independent_stretch, resample,
 };
 
@@ -153,7 +153,7 @@ fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
             resample(&sides, requests, &settings).expect("settings in their ranges");
         resamples.pair(0, 1).map(ask).unwrap_or_default()
     };
-    let is_sure = |difference: experience::Difference| difference.certainty == Certainty::Sure;
+    let is_sure = |difference: statistics::Difference| difference.certainty == Certainty::Sure;
     let [ten, ninety, many] = [
         of(10, &|pair| {
             vec![

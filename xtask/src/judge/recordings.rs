@@ -134,7 +134,7 @@ fn own_corpora() -> anyhow::Result<Vec<PathBuf>> {
         !path.ends_with("recording_hgrm")
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("recording_"))
     };
-    Ok(seeds.filter(is_ours).chain([root().join("crates/recording/testdata")]).collect())
+    Ok(seeds.filter(is_ours).chain([root().join("crates/measure/recording/testdata")]).collect())
 }
 
 /// The files of a folder and its subfolders, sorted by name.

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
-use speed::rubric::{Measured, Rubric, Score, Scores};
+use speedtest::rubric::{Measured, Rubric, Score, Scores};
 
 use super::install;
 use crate::root;

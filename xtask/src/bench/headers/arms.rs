@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use cache::internal::{self, NAMES, clear_by};
+use http_cache::internal::{self, NAMES, clear_by};
 use http_types::{HeaderMap, HeaderName};
 
 pub(super) type Clear = Box<dyn Fn(&mut HeaderMap)>;
@@ -43,7 +43,7 @@ pub(super) fn arms() -> Vec<(&'static str, Clear)> {
     ]
 }
 
-pub(super) const OURS: &str = "first four bytes, then a hash of first and last eight: cache::internal";
+pub(super) const OURS: &str = "first four bytes, then a hash of first and last eight: http_cache::internal";
 
 static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 

@@ -83,7 +83,7 @@ fn available_mb() -> anyhow::Result<f64> {
 }
 
 fn cities() -> anyhow::Result<Vec<String>> {
-    let text = fs::read_to_string(root().join("crates/world/src/gazetteer/cities.csv"))?;
+    let text = fs::read_to_string(root().join("crates/emulate/world/src/gazetteer/cities.csv"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     let cities: Vec<_> =
         lines.filter_map(|line| line.split(',').next()).map(str::to_owned).take(CITIES).collect();

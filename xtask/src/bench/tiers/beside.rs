@@ -3,7 +3,7 @@
 //!
 //! London and Frankfurt use New York, next to the origin, as upper tier. The requests are sequential. A
 //! planet adds its reported lateness and the processing time of the programs, which the simulation omits. The
-//! hits must be equal, which is asserted in `crates/longhaul/tests/commands/edge_simulated.rs` and here.
+//! hits must be equal, which is asserted in `crates/cli/longhaul/tests/commands/edge_simulated.rs` and here.
 
 use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tiers::{
+use tier_routing::{
     Asked, Centre, CentreId, Custom, Health, KeyHash, Measurements, Network, Regional, Role, Smart, Topology,
     Tuning, Zone,
 };

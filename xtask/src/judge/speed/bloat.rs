@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, ensure};
-use speed::{
+use speedtest::{
     latency::{During, On},
     result::Outcome,
 };

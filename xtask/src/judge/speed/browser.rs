@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::Context;
-use speed::result::Outcome;
+use speedtest::result::Outcome;
 
 use super::{
     line::{Line, Link, URL},

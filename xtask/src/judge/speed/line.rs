@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, process::Command, thread, time::Duration};
 
 use anyhow::{Context, ensure};
-use speed::result::Outcome;
+use speedtest::result::Outcome;
 use tempfile::TempDir;
 
 use crate::{bench::lab::Planet, root};

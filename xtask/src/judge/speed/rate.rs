@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, process::Command};
 
 use anyhow::{Context, ensure};
-use speed::bandwidth::Bandwidth;
+use speedtest::bandwidth::Bandwidth;
 
 use super::{
     super::median,

@@ -1,0 +1,51 @@
+//! A simulation of an edge network in virtual time: it runs a trace of requests through the tiers and stores
+//! of several topologies.
+//!
+//! | topic | item |
+//! | --- | --- |
+//! | the input and the result | [`Plan`], [`run`], [`Simulation`] |
+//! | sources of requests | [`Source`]: [`Synthetic`], or a [`Trace`] |
+//! | the processing of a request by the tiers | `side.rs` |
+//! | the store of a data centre, and eviction | `store.rs`, [`Policy`] |
+//! | connections to the origin | `connections.rs` |
+//! | cities, data centres and the distances between them | `places.rs` |
+//! | counters | `tally.rs` |
+//! | tables for a terminal | [`table`] |
+//!
+//! The crate `tiers` selects the next tier, and `http_cache::Eviction` implements eviction: the simulation runs
+//! the same code as a data centre. Distances are from the crate `world`.
+
+mod connections;
+mod error;
+mod left_out;
+mod number;
+mod places;
+mod plan;
+mod policy;
+mod request;
+mod result;
+mod run;
+mod show;
+mod side;
+mod store;
+mod synthetic;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod zipf;
+
+pub use self::{
+    error::Error,
+    left_out::LeftOut,
+    places::Place,
+    plan::Plan,
+    policy::Policy,
+    request::{Request, Source},
+    result::{City, Latency, Link, Origin, Side, Simulation, Tier},
+    run::{Progress, run},
+    show::table,
+    synthetic::Synthetic,
+    trace::Trace,
+    zipf::Zipf,
+};

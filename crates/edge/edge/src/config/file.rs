@@ -1,0 +1,472 @@
+//! Schema and validation of the network's file.
+
+use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
+
+use config_file::{Document, Mistake, suggestion};
+use http_cache::{Coding, SetCookie};
+use http_stack::{HeaderName, Origin};
+use serde::Deserialize;
+use toml::Spanned;
+use units::Bytes;
+
+use super::{
+    DataCentre, Detours, Disk, Network, PartitionPolicy, Purpose, Rule, Zone, bus,
+    kv::{self, token_hashes},
+    links, revoked,
+    rule::Conditions,
+    tiers, traces,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    network: Name,
+    #[serde(default)]
+    admin: Admin,
+    traces: Option<Spanned<traces::TracesSpec>>,
+    kv: Option<Spanned<kv::KvSpec>>,
+    data_centre: Vec<Centre>,
+    zone: Vec<ZoneSpec>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Name {
+    name: Spanned<String>,
+    authority: Option<PathBuf>,
+    #[serde(default)]
+    revoked: revoked::RevokedSpec,
+    bus: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Admin {
+    #[serde(default)]
+    tokens: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Centre {
+    name: Spanned<String>,
+    #[serde(default)]
+    listen: Vec<SocketAddr>,
+    #[serde(default)]
+    listen_tls: Vec<SocketAddr>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    #[serde(default)]
+    proxy_protocol: bool,
+    #[serde(default = "connections")]
+    connections: NonZero<u32>,
+    #[serde(default = "connections_per_address")]
+    connections_per_address: NonZero<u32>,
+    admin: Option<SocketAddr>,
+    #[serde(default = "memory")]
+    memory: Bytes,
+    disk: Option<PathBuf>,
+    disk_size: Option<Bytes>,
+    access_log: Option<PathBuf>,
+    handover: Option<PathBuf>,
+    #[serde(default = "drain", with = "units::duration")]
+    drain: Duration,
+    city: Option<Spanned<String>>,
+    region: Option<String>,
+    #[serde(default = "weight")]
+    weight: NonZero<u32>,
+    address: Option<Spanned<SocketAddr>>,
+    link_certificate: Option<PathBuf>,
+    link_key: Option<PathBuf>,
+    kv_listen: Option<kv::Listen>,
+    kv_listen_tls: Option<kv::Listen>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ZoneSpec {
+    name: Spanned<String>,
+    hosts: Vec<Spanned<String>>,
+    origin: Vec<Spanned<String>>,
+    #[serde(default, with = "units::duration")]
+    stale_if_error: Duration,
+    #[serde(default = "stale_after", with = "units::duration")]
+    stale_after: Duration,
+    #[serde(default)]
+    requests_decide: bool,
+    #[serde(default = "first_byte", with = "units::duration")]
+    first_byte: Duration,
+    #[serde(default = "next_byte", with = "units::duration")]
+    next_byte: Duration,
+    #[serde(default = "largest")]
+    largest: Bytes,
+    #[serde(default)]
+    store_set_cookie: bool,
+    #[serde(default)]
+    deception_armor: bool,
+    #[serde(default = "targets")]
+    targets: Vec<Spanned<String>>,
+    #[serde(default)]
+    compress: Vec<Spanned<String>>,
+    tiers: Option<Spanned<tiers::TiersSpec>>,
+    regional: Option<Spanned<bool>>,
+    #[serde(default)]
+    detours: Detours,
+    #[serde(default)]
+    detour_statuses: Vec<Spanned<u16>>,
+    #[serde(default)]
+    cut_off: PartitionPolicy,
+    #[serde(default = "cut_off_limit", with = "units::duration")]
+    cut_off_limit: Duration,
+    #[serde(default)]
+    rule: Vec<Spanned<RuleSpec>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleSpec {
+    path: Option<String>,
+    host: Option<String>,
+    method: Option<Vec<String>>,
+    status: Option<Vec<u16>>,
+    #[serde(default)]
+    query: BTreeMap<String, String>,
+    #[serde(default)]
+    header: BTreeMap<String, String>,
+    #[serde(default)]
+    cookie: BTreeMap<String, String>,
+    #[serde(default, with = "units::duration::option")]
+    edge_ttl: Option<Duration>,
+    #[serde(default, with = "units::duration::option")]
+    browser_ttl: Option<Duration>,
+    #[serde(default)]
+    bypass: bool,
+    key: Option<KeySpec>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeySpec {
+    query: Option<Vec<String>>,
+    #[serde(default)]
+    cookie: Vec<String>,
+    #[serde(default)]
+    header: Vec<Spanned<String>>,
+}
+
+fn many(number: NonZero<u32>) -> usize {
+    usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
+fn drain() -> Duration {
+    Duration::from_secs(30)
+}
+
+fn weight() -> NonZero<u32> {
+    NonZero::<u32>::MIN
+}
+
+/// The limit of a server in the crate `http`.
+fn connections() -> NonZero<u32> {
+    u32::try_from(http_stack::limits::CONNECTIONS).ok().and_then(NonZero::new).unwrap_or(NonZero::<u32>::MAX)
+}
+
+/// A quarter of all connections: enough for clients behind one NAT, and one address cannot exhaust the limit.
+fn connections_per_address() -> NonZero<u32> {
+    NonZero::new(connections().get() / 4).unwrap_or(NonZero::<u32>::MIN)
+}
+
+fn memory() -> Bytes {
+    Bytes(256_000_000)
+}
+
+/// 10 GB.
+const DISK_SIZE: u64 = 10_000_000_000;
+
+fn largest() -> Bytes {
+    Bytes(64_000_000)
+}
+
+/// One day gives the operator time to repair a data centre that is cut off.
+fn cut_off_limit() -> Duration {
+    Duration::from_secs(24 * 60 * 60)
+}
+
+fn stale_after() -> Duration {
+    Duration::from_secs(1)
+}
+
+fn first_byte() -> Duration {
+    Duration::from_secs(30)
+}
+
+/// The default of nginx's proxy_read_timeout.
+fn next_byte() -> Duration {
+    Duration::from_secs(60)
+}
+
+fn targets() -> Vec<Spanned<String>> {
+    vec![Spanned::new(0..0, "cdn-cache-control".to_owned())]
+}
+
+pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mistake> {
+    let file: File = document.parse()?;
+    let checked = Checks { document, purpose };
+    let mut data_centres: Vec<_> =
+        file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
+    checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
+    if purpose == Purpose::Run {
+        let names = file.data_centre.iter().map(|centre| centre.name.span());
+        let addresses = file.data_centre.iter().map(|centre| centre.address.as_ref().map(Spanned::span));
+        let places: Vec<_> = names.zip(addresses).collect();
+        links::check(document, file.network.authority.as_deref(), &data_centres, &places)?;
+    }
+    let bus = file.network.bus.as_ref();
+    let bus = bus.map(|written| bus::read(document, purpose, written, &data_centres)).transpose()?;
+    let zone = |zone: &ZoneSpec| checked.zone(zone, &data_centres);
+    let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
+    checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
+    checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
+    let tokens = token_hashes(document, &file.admin.tokens)?;
+    let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
+    let centres = file.data_centre.iter();
+    let kv_listen: Vec<_> =
+        centres.map(|centre| [centre.kv_listen.as_ref(), centre.kv_listen_tls.as_ref()]).collect();
+    let kv = kv::read(document, purpose, file.kv.as_ref(), (&mut data_centres, &kv_listen))?;
+    Ok(Network {
+        name: checked.token_name(&file.network.name)?,
+        authority: file.network.authority,
+        revoked: revoked::read(document, file.network.revoked)?,
+        bus,
+        data_centres,
+        zones,
+        traces,
+        kv,
+        tokens,
+    })
+}
+
+struct Checks<'d> {
+    document: &'d Document,
+    purpose: Purpose,
+}
+
+impl Checks<'_> {
+    fn centre(&self, centre: &Centre) -> Result<DataCentre, Mistake> {
+        let name = self.token_name(&centre.name)?;
+        let wrong = |what: &str| {
+            Err(self.document.mistake(centre.name.span(), format!("data centre \"{name}\" {what}")))
+        };
+        let identity = match (&centre.certificate, &centre.key) {
+            (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+            (None, None) => None,
+            _ => return wrong("needs certificate and key together, both files in PEM"),
+        };
+        let listens = !centre.listen.is_empty() || !centre.listen_tls.is_empty();
+        if self.purpose == Purpose::Run && !listens {
+            return wrong("has no listening address: add listen = [\"0.0.0.0:80\"], or listen_tls");
+        }
+        if !centre.listen_tls.is_empty() && identity.is_none() {
+            return wrong("has listen_tls and needs certificate and key for it, both files in PEM");
+        }
+        let disk = match (&centre.disk, centre.disk_size) {
+            (Some(_), Some(Bytes(bytes))) if bytes < segment_store::Config::SMALLEST => {
+                return wrong("has a disk_size below 1MiB, the least that is of use");
+            }
+            (Some(path), bytes) => {
+                Some(Disk { path: path.clone(), bytes: bytes.map_or(DISK_SIZE, |bytes| bytes.0) })
+            }
+            (None, Some(_)) => return wrong("has a disk_size but no disk, its directory"),
+            (None, None) => None,
+        };
+        let link = match (&centre.address, &centre.link_certificate, &centre.link_key) {
+            (None, None, None) => None,
+            (Some(address), Some(certificate), Some(key)) => Some(links::Link {
+                address: *address.get_ref(),
+                certificate: certificate.clone(),
+                key: key.clone(),
+            }),
+            // A simulation does not read certificates.
+            _ if self.purpose == Purpose::Simulation => None,
+            _ => {
+                return wrong(
+                    "needs address, link_certificate and link_key together, for other data centres",
+                );
+            }
+        };
+        let city = centre.city.as_ref().map(|city| tiers::city(self.document, city)).transpose()?;
+        if self.purpose == Purpose::Simulation && city.is_none() {
+            return wrong("has no city, which a simulation needs: city = \"london\"");
+        }
+        Ok(DataCentre {
+            city,
+            region: centre.region.clone(),
+            weight: centre.weight.get(),
+            listen: centre.listen.clone(),
+            listen_tls: centre.listen_tls.clone(),
+            identity,
+            proxy_protocol: centre.proxy_protocol,
+            connections: many(centre.connections),
+            connections_per_address: many(centre.connections_per_address),
+            admin: centre.admin,
+            memory: centre.memory.0,
+            disk,
+            access_log: centre.access_log.clone(),
+            handover: centre.handover.clone(),
+            drain: centre.drain,
+            link,
+            kv_listen: Vec::new(),
+            kv_listen_tls: Vec::new(),
+            name,
+        })
+    }
+
+    fn zone(&self, zone: &ZoneSpec, centres: &[DataCentre]) -> Result<Zone, Mistake> {
+        if zone.origin.is_empty() || zone.hosts.is_empty() {
+            let what = if zone.hosts.is_empty() { "hosts" } else { "origin" };
+            let message = format!("zone \"{}\" has no {what}", zone.name.get_ref());
+            return Err(self.document.mistake(zone.name.span(), message));
+        }
+        let written = (zone.tiers.as_ref(), zone.regional.as_ref());
+        let (tiers, regional) = tiers::read(self.document, self.purpose, written, centres)?;
+        Ok(Zone {
+            tiers,
+            regional,
+            detours: zone.detours,
+            detour_statuses: links::detour_statuses(self.document, zone.detours, &zone.detour_statuses)?,
+            cut_off: zone.cut_off,
+            cut_off_limit: zone.cut_off_limit,
+            name: zone.name.get_ref().clone(),
+            hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
+            origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,
+            rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
+            stale_if_error: zone.stale_if_error,
+            stale_after: zone.stale_after,
+            obeys_clients: zone.requests_decide,
+            first_byte: zone.first_byte,
+            next_byte: zone.next_byte,
+            largest: zone.largest.0,
+            set_cookie: if zone.store_set_cookie { SetCookie::Shared } else { SetCookie::Personal },
+            deception_armor: zone.deception_armor,
+            targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
+            compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn rule(&self, written: &Spanned<RuleSpec>) -> Result<Rule, Mistake> {
+        let rule = written.get_ref();
+        let wrong = |what: String| self.document.mistake(written.span(), what);
+        if rule.status.is_some() && (rule.key.is_some() || rule.bypass) {
+            return Err(wrong(
+                "a rule with status applies to the response: it cannot set the key or bypass".into(),
+            ));
+        }
+        let conditions = Conditions::new(
+            (rule.path.as_deref(), rule.host.as_deref()),
+            (rule.method.as_deref(), rule.status.clone()),
+            [&rule.query, &rule.header, &rule.cookie],
+        );
+        let key = match &rule.key {
+            None => http_cache::KeyRule::default(),
+            Some(key) => http_cache::KeyRule {
+                query: key.query.clone(),
+                cookies: key.cookie.clone(),
+                headers: key.header.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
+            },
+        };
+        Ok(Rule {
+            place: self.document.place(written.span()),
+            conditions: conditions.map_err(wrong)?,
+            edge_ttl: rule.edge_ttl,
+            browser_ttl: rule.browser_ttl,
+            is_bypass: rule.bypass,
+            key,
+        })
+    }
+
+    fn origin(&self, origin: &Spanned<String>) -> Result<Origin, Mistake> {
+        origin.get_ref().parse().map_err(|error| {
+            self.document
+                .mistake(origin.span(), format!("\"{}\" is not an origin: {error}", origin.get_ref()))
+        })
+    }
+
+    fn host(&self, host: &Spanned<String>) -> Result<String, Mistake> {
+        let name = host.get_ref().to_ascii_lowercase();
+        let bare = name.strip_prefix("*.").unwrap_or(&name);
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-._:[]".contains(&letter))
+        };
+        if name == "*" || is_name(bare) {
+            return Ok(name);
+        }
+        let message = format!(
+            "\"{name}\" is not a host: expected a name, \"*.shop.example\" for all subdomains, or \"*\""
+        );
+        Err(self.document.mistake(host.span(), message))
+    }
+
+    fn field(&self, name: &Spanned<String>) -> Result<HeaderName, Mistake> {
+        let parsed = name.get_ref().parse();
+        parsed.map_err(|_| {
+            self.document.mistake(name.span(), format!("\"{}\" is not a field's name", name.get_ref()))
+        })
+    }
+
+    fn coding(&self, name: &Spanned<String>) -> Result<Coding, Mistake> {
+        let found = Coding::ALL.into_iter().find(|coding| coding.token() == name.get_ref());
+        found.ok_or_else(|| {
+            let similar = suggestion(name.get_ref(), Coding::ALL.map(Coding::token));
+            let message = format!(
+                "\"{}\" is not a coding: expected \"zstd\", \"br\" or \"gzip\"{similar}",
+                name.get_ref()
+            );
+            self.document.mistake(name.span(), message)
+        })
+    }
+
+    /// Validates a name that is used in header fields.
+    fn token_name(&self, name: &Spanned<String>) -> Result<String, Mistake> {
+        let is_token = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
+        if !name.get_ref().is_empty() && name.get_ref().bytes().all(is_token) {
+            return Ok(name.get_ref().clone());
+        }
+        let message =
+            format!("\"{}\" is not a name: expected letters, digits, \"-\", \"_\" and \".\"", name.get_ref());
+        Err(self.document.mistake(name.span(), message))
+    }
+
+    fn are_different<'a>(
+        &self,
+        names: impl Iterator<Item = &'a Spanned<String>>,
+        what: &str,
+    ) -> Result<(), Mistake> {
+        let mut seen: Vec<String> = Vec::new();
+        for name in names {
+            let lower = name.get_ref().to_ascii_lowercase();
+            if seen.contains(&lower) {
+                return Err(self.document.mistake(name.span(), format!("{what} \"{lower}\" is there twice")));
+            }
+            seen.push(lower);
+        }
+        if seen.is_empty() {
+            return Err(self.document.mistake(0..0, format!("the network has no {what}")));
+        }
+        Ok(())
+    }
+}
+
+impl Network {
+    /// Returns the data centre with this name.
+    /// # Errors
+    /// If no data centre has this name. The message lists the known names.
+    pub fn data_centre(&self, name: &str) -> Result<&DataCentre, String> {
+        let found = self.data_centres.iter().find(|centre| centre.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.data_centres.iter().map(|centre| centre.name.as_str()).collect();
+            let similar = suggestion(name, names.iter().copied());
+            format!("the network has no data centre \"{name}\", only {}{similar}", names.join(", "))
+        })
+    }
+}

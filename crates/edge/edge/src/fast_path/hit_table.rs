@@ -1,0 +1,282 @@
+//! The fast path for hits: per-core tables from request fingerprints to stored objects with prerendered
+//! responses.
+
+use std::sync::{Arc, Weak};
+
+use http_cache::{Coding, Form, Reuse, Terms, Time, Wishes};
+use http_stack::{Body, Bytes, HeaderName, Response, Version, Whole, header, server::Glance};
+use tier_routing::KeyHash;
+
+use crate::{
+    fast_path::{
+        disk_heads::{DiskHead, DiskHeadCache},
+        fingerprint::{RequestFingerprint, is_plain},
+        prerendered::{DiskOnly, HeadFormat, Prerendered},
+        request_table::RequestTable,
+    },
+    peers::headers::BULK_THRESHOLD,
+    request::context::RequestContext,
+    response::build::browser_ttl,
+    store::memory::{EntryLease, MemoryStore, Object, TOUCH_INTERVAL},
+};
+
+#[derive(Debug)]
+pub(crate) struct HitTable {
+    in_memory: RequestTable<Hit>,
+    /// Requests from peer data centres.
+    for_peers: RequestTable<PeerHit>,
+    /// Objects that are only on disk, by the same hash.
+    disk_heads: DiskHeadCache,
+}
+
+pub(crate) struct FastHit {
+    location: HitLocation,
+    pub(crate) log_suffix: Option<Arc<[u8]>>,
+}
+
+enum HitLocation {
+    /// In memory, with the content coding of the response.
+    Memory(Arc<Object>, Option<Coding>),
+    /// In memory, for a peer data centre.
+    Peer(Arc<Object>),
+    Disk(Arc<DiskHead>),
+}
+
+/// The object for all requests with one fingerprint.
+#[derive(Debug)]
+struct Hit {
+    /// Weak, so that an evicted object is not kept in memory.
+    object: Weak<Object>,
+    coding: Option<Coding>,
+    /// The version of the object for which the entry is valid.
+    version: u64,
+    /// The request details of the access log line; `None` without a log.
+    log_suffix: Option<Arc<[u8]>>,
+    /// The time of the last usage report to the store.
+    last_touch: Time,
+}
+
+/// The object for all requests of peers with one fingerprint.
+#[derive(Debug)]
+struct PeerHit {
+    hit: Hit,
+    /// The zone and the key that the peer must have sent.
+    zone: Box<str>,
+    key: KeyHash,
+}
+
+impl HitTable {
+    /// The table of one of `cores` cores; `memory` is the capacity of the memory store.
+    pub(crate) fn new(memory: u64, workers: usize) -> Self {
+        let (in_memory, of_others) = (RequestTable::default(), RequestTable::default());
+        Self { in_memory, for_peers: of_others, disk_heads: DiskHeadCache::new(memory, workers) }
+    }
+
+    /// The hit for a request in this shape; `None` if it needs the normal path.
+    pub(crate) fn find(
+        &mut self,
+        store: &MemoryStore,
+        now: Time,
+        request: &Glance<'_>,
+        head_format: HeadFormat,
+    ) -> Option<FastHit> {
+        let hash = self.in_memory.hash(request);
+        self.in_memory(hash, store, now, request).or_else(|| {
+            let head = self.disk_heads.find(hash, store, now, request, head_format)?;
+            Some(FastHit { log_suffix: head.log_suffix.clone(), location: HitLocation::Disk(head) })
+        })
+    }
+
+    fn in_memory(
+        &mut self,
+        hash: u64,
+        store: &MemoryStore,
+        now: Time,
+        request: &Glance<'_>,
+    ) -> Option<FastHit> {
+        let hit = self.in_memory.find(hash, request, |_| is_plain(request))?;
+        let object = hit.fresh_object(store, now)?;
+        Some(FastHit {
+            location: HitLocation::Memory(object, hit.coding),
+            log_suffix: hit.log_suffix.clone(),
+        })
+    }
+
+    /// The hit for a peer's request for a whole object, if the peer has the same zone and key.
+    pub(crate) fn find_for_peer(
+        &mut self,
+        store: &MemoryStore,
+        now: Time,
+        request: &Glance<'_>,
+        (zone, key): (&str, KeyHash),
+    ) -> Option<FastHit> {
+        let hash = self.for_peers.hash(request);
+        let of_others = self.for_peers.find(hash, request, |_| true)?;
+        let is_same = of_others.key == key && *of_others.zone == *zone;
+        let object = is_same.then(|| of_others.hit.fresh_object(store, now)).flatten()?;
+        Some(FastHit { location: HitLocation::Peer(object), log_suffix: None })
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        context: &RequestContext,
+        object: &Arc<Object>,
+        form: Form,
+        lease: &EntryLease,
+        response: &Response<Body>,
+        about: Option<Arc<[u8]>>,
+    ) {
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let Some(fingerprint) = RequestFingerprint::of(context, lease.names.iter().chain(accepted)) else {
+            return;
+        };
+        let ttl = browser_ttl(context, response.status());
+        let (coding, body) = match form {
+            Form::Coded(coding) => (Some(coding), object.body.encoded(coding)),
+            Form::Only | Form::Identity => (None, Some(&object.body)),
+        };
+        let head_format = head_format(context.version);
+        let make = || Prerendered::new(response, body?.whole()?, ttl, head_format);
+        // The prerendered header is for another rule of the same object: such requests use the normal path.
+        if object.prerendered.get_or(coding, head_format, make).is_none_or(|ready| !ready.matches_rule(ttl)) {
+            return;
+        }
+        self.in_memory.insert(fingerprint, Hit::new(object, coding, lease, about), Hit::is_valid);
+    }
+
+    pub(crate) fn add_for_peer(
+        &mut self,
+        context: &RequestContext,
+        object: &Arc<Object>,
+        form: Form,
+        lease: &EntryLease,
+        response: &Response<Body>,
+    ) {
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let Some(fingerprint) = RequestFingerprint::of(context, lease.names.iter().chain(accepted)) else {
+            return;
+        };
+        let make = || {
+            let body = object.body.whole().filter(|body| body.len() as u64 <= BULK_THRESHOLD)?;
+            Prerendered::new(response, body, None, HeadFormat::Http1)
+        };
+        if matches!(form, Form::Coded(_)) || object.prerendered.for_peers_or(make).is_none() {
+            return;
+        }
+        let (zone, key) = (context.zone().name.as_str().into(), context.key_hash());
+        let hit = Hit::new(object, None, lease, None);
+        self.for_peers.insert(fingerprint, PeerHit { hit, zone, key }, |of_others| of_others.hit.is_valid());
+    }
+
+    /// Adds a request for an object that is only on disk, with its response. `names` are additional fields
+    /// that distinguish variants.
+    pub(crate) fn add_disk_only(
+        &mut self,
+        context: &RequestContext,
+        (object, only): (&Object, &DiskOnly),
+        form: Form,
+        names: &[HeaderName],
+        response: &Response<Body>,
+        about: Option<Arc<[u8]>>,
+    ) {
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let names = names.iter().chain(only.names.iter()).chain(object.stored.selection.names());
+        let Some(fingerprint) = RequestFingerprint::of(context, names.chain(accepted)) else { return };
+        let (ttl, head_format) = (browser_ttl(context, response.status()), head_format(context.version));
+        let ready = object.body.whole().and_then(|body| Prerendered::new(response, body, ttl, head_format));
+        let Some(ready) = ready else { return };
+        let hash = self.in_memory.hash_of(&fingerprint);
+        self.disk_heads.add(
+            hash,
+            fingerprint,
+            DiskHead::new(object, only, ready.without_body(), about),
+            only.epoch,
+        );
+    }
+
+    #[cfg(test)]
+    pub(crate) fn disk_head_bytes(&self) -> usize {
+        self.disk_heads.bytes()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.in_memory.clear();
+        self.for_peers.clear();
+        self.disk_heads.clear();
+    }
+}
+
+impl FastHit {
+    /// Writes the head of an HTTP/1.1 response, and returns its body; `None` if the body requires a blocking
+    /// read.
+    pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Whole> {
+        let (ready, terms) = self.prerendered(HeadFormat::Http1)?;
+        let body = match &self.location {
+            _ if request.is_head => Bytes::new().into(),
+            HitLocation::Memory(..) | HitLocation::Peer(_) => ready.body().into(),
+            HitLocation::Disk(head) => head.body(now)?,
+        };
+        ready.write(terms, now, head);
+        Some(body)
+    }
+
+    /// The HTTP/2 or HTTP/3 response; `None` if the body requires a blocking read.
+    pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
+        let (ready, terms) = self.prerendered(HeadFormat::HeaderMap)?;
+        let body = match &self.location {
+            _ if request.is_head => Bytes::new(),
+            HitLocation::Memory(..) | HitLocation::Peer(_) => ready.body(),
+            HitLocation::Disk(head) => head.read(now)?,
+        };
+        ready.response(terms, now, body)
+    }
+
+    fn prerendered(&self, head_format: HeadFormat) -> Option<(&Prerendered, &Terms)> {
+        Some(match &self.location {
+            HitLocation::Memory(object, coding) => {
+                (object.prerendered.get(*coding, head_format)?, &object.stored.terms)
+            }
+            HitLocation::Peer(object) => (object.prerendered.for_peers()?, &object.stored.terms),
+            HitLocation::Disk(head) => (&head.prerendered, &head.terms),
+        })
+    }
+}
+
+impl Hit {
+    fn new(
+        object: &Arc<Object>,
+        coding: Option<Coding>,
+        lease: &EntryLease,
+        about: Option<Arc<[u8]>>,
+    ) -> Self {
+        let (object, version) = (Arc::downgrade(object), lease.version);
+        Self { object, coding, version, log_suffix: about, last_touch: Time::from_millis(0) }
+    }
+
+    /// The object, if it may be served without revalidation.
+    fn fresh_object(&mut self, store: &MemoryStore, now: Time) -> Option<Arc<Object>> {
+        let object = self.object.upgrade().filter(|object| object.prerendered.version() == self.version)?;
+        if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
+            return None;
+        }
+        self.touch_store(store, &object, now);
+        Some(object)
+    }
+
+    fn is_valid(&self) -> bool {
+        self.object.upgrade().is_some_and(|object| object.prerendered.version() == self.version)
+    }
+
+    /// Reports usage to the store, which evicts unused objects. Not for each request, because it takes the
+    /// lock of the store.
+    fn touch_store(&mut self, store: &MemoryStore, object: &Object, now: Time) {
+        if now >= self.last_touch.after(TOUCH_INTERVAL) {
+            self.last_touch = now;
+            store.touch(object);
+        }
+    }
+}
+
+fn head_format(version: Version) -> HeadFormat {
+    if version == Version::HTTP_11 { HeadFormat::Http1 } else { HeadFormat::HeaderMap }
+}

@@ -1,0 +1,94 @@
+//! The handler of clients' requests: the fast paths first, then the pipeline.
+
+use std::sync::Arc;
+
+use http_cache::Time;
+use http_stack::{
+    Body, Bytes, Failure, Request, Response, Whole,
+    server::{Delivery, Glance, Handler, Interim, Relaying},
+};
+
+use crate::{
+    fast_path::{hit_table::FastHit, prerendered::HeadFormat},
+    server::worker_state::WorkerState,
+    telemetry::{
+        access_log::{AccessLog, RequestOutcome},
+        counters::CacheResult,
+        delivery::DeliveryObserver,
+    },
+};
+
+pub(crate) struct ClientHandler(pub(crate) Arc<WorkerState>);
+
+impl ClientHandler {
+    /// The response to a request that hits the synchronous hit path, with its log record.
+    fn try_fast_hit<T>(
+        &self,
+        request: &Glance<'_>,
+        head_format: HeadFormat,
+        answer: impl FnOnce(&FastHit, Time) -> Option<T>,
+    ) -> Option<(T, Option<DeliveryObserver>)> {
+        let worker = &self.0;
+        // A data centre that is cut off may have to revalidate.
+        if worker.purge_log.is_partitioned() || worker.traces.is_due(worker.index(), request) {
+            return None;
+        }
+        let began = worker.access_log.as_ref().map(AccessLog::now);
+        let now = worker.now();
+        let found = worker.hit_table(worker.index()).find(&worker.store, now, request, head_format)?;
+        let rendered = answer(&found, now)?;
+        worker.client_counters.add(CacheResult::Hit);
+        worker.traces.count_untraced(worker.index());
+        let note = worker.access_log.as_ref().zip(began).zip(found.log_suffix);
+        let note = note.map(|((log, began), about)| log.hit_entry(began, request.peer, about));
+        Some((rendered, DeliveryObserver::new(note, None)))
+    }
+}
+
+impl Handler for ClientHandler {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    type Note = DeliveryObserver;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<DeliveryObserver>)> {
+        self.try_fast_hit(request, HeadFormat::Http1, |found, now| found.write(request, now, head))
+    }
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
+        self.try_fast_hit(request, HeadFormat::HeaderMap, |found, now| found.response(request, now))
+    }
+
+    fn relay<'h>(
+        &'h self,
+        request: &Glance<'_>,
+        interim: impl FnOnce() -> Interim,
+    ) -> Option<Relaying<'h, DeliveryObserver>> {
+        self.try_raw_forward(request, interim)
+    }
+
+    async fn handle(&self, mut request: Request<Body>) -> Result<Response<Body>, Failure> {
+        let worker = &self.0;
+        let pending_entry = worker.access_log.as_ref().map(|log| log.begin_request(worker.index(), &request));
+        let active = worker.traces.begin(worker.index(), &mut request);
+        if pending_entry.is_none() && active.is_none() {
+            return Ok(worker.serve(request).await);
+        }
+        let mut response = worker.serve(request).await;
+        let (status, outcome) = (response.status(), response.extensions_mut().remove::<RequestOutcome>());
+        let traced = active.and_then(|active| {
+            active.answered(
+                status,
+                outcome.iter().flat_map(|outcome| outcome.trace_attributes(&worker.data_centre)),
+            )
+        });
+        let line = pending_entry.map(|pending_entry| pending_entry.into_entry(status, outcome.as_ref()));
+        if let Some(sending) = DeliveryObserver::new(line, traced) {
+            response.extensions_mut().insert(sending);
+        }
+        Ok(response)
+    }
+
+    fn sent(&self, sending: DeliveryObserver, delivery: Delivery) {
+        sending.observe(self.0.access_log.as_ref(), self.0.index(), delivery);
+    }
+}

@@ -1,0 +1,215 @@
+//! Key-value store of a data centre: opens the service of the crate `values` from the network's file and
+//! connects it to the links.
+
+use std::sync::{Arc, PoisonError};
+
+use ::tier_routing::{CentreId, KeyHash};
+use http_stack::{
+    Body, HeaderValue, Method, Request, Response,
+    client::{Once, Trace},
+    header,
+};
+use kv::{StoreName, Tier};
+use kv_server::{Access, Company, Config, Links, Sending, Service, Unreached};
+
+use crate::{
+    Error, Network,
+    config::Kv,
+    peers::{
+        Peers, PeersHandle, TrafficClass, abort_when_down,
+        headers::{BULK_THRESHOLD, FILL_PRIORITY, KIND_VALUES, PEER_NODE, PRIORITY_BULK, REQUEST_KIND},
+        is_link_failure,
+    },
+};
+
+/// Blocks.
+pub(crate) fn open(
+    network: &Network,
+    centre: &str,
+    linked: PeersHandle,
+) -> Result<Option<Arc<Service>>, Error> {
+    let Some(kv) = &network.kv else { return Ok(None) };
+    // Data centre names have the same alphabet as store names but may be longer.
+    let start = centre.get(..centre.len().min(64)).unwrap_or("store");
+    let name = StoreName::new(start).expect("a data centre's name has no other letters");
+    let place = kv.place_of(centre).cloned();
+    let company = if kv.stores.len() > 1 { Company::Paired } else { Company::Alone };
+    let disk = value_directory(network, kv, centre);
+    let streams = network.streams_directory(centre);
+    let config = Config { place, name, memory: kv.memory, disk, streams, company, largest: kv.largest };
+    let service = Service::open(config, access(network))?;
+    let is_alone = network.data_centres.len() < 2;
+    Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(PeerTransport(linked))) })))
+}
+
+/// Values on disk are stored next to the cached objects.
+fn value_directory(network: &Network, kv: &Kv, centre: &str) -> Option<segment_store::Config> {
+    let disk = network.data_centres.iter().find(|one| one.name == centre)?.disk.as_ref()?;
+    let bytes = kv.disk_size.unwrap_or(disk.bytes / 10).max(segment_store::Config::SMALLEST);
+    Some(segment_store::Config::new(disk.path.join("kv"), bytes))
+}
+
+/// Access rights from the network's file.
+pub(crate) fn access(network: &Network) -> Access {
+    let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
+    Access::of_file(namespaces, network.tokens.clone())
+}
+
+/// Links of a data centre, for its key-value store.
+struct PeerTransport(PeersHandle);
+
+impl PeerTransport {
+    fn peers(&self) -> Option<Arc<Peers>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Whether a data centre is considered reachable.
+fn answers(peers: &Peers, centre: CentreId) -> bool {
+    centre == peers.own_id() || peers.peer(centre).down_reason().is_none()
+}
+
+impl Links for PeerTransport {
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)> {
+        let peers = self.peers()?;
+        peers.kv_places()?.next(key, (peers.own_id(), asked_as), |centre| answers(&peers, centre))
+    }
+
+    fn store(&self) -> Option<CentreId> {
+        let peers = self.peers()?;
+        peers.kv_places()?.far_store(peers.own_id(), |centre| answers(&peers, centre))
+    }
+
+    fn stores(&self) -> Vec<CentreId> {
+        let stores = |peers: Arc<Peers>| peers.kv_places().map(|places| places.stores().to_vec());
+        self.peers().and_then(stores).unwrap_or_default()
+    }
+
+    fn answers(&self, centre: CentreId) -> bool {
+        self.peers().is_some_and(|peers| peers.is_valid_id(centre) && answers(&peers, centre))
+    }
+
+    fn told(&self, key: KeyHash) -> Vec<CentreId> {
+        let Some(peers) = self.peers() else { return Vec::new() };
+        peers.kv_places().map_or_else(Vec::new, |places| places.told(key, |centre| answers(&peers, centre)))
+    }
+
+    fn here(&self) -> CentreId {
+        self.peers().map_or(CentreId(0), |peers| peers.own_id())
+    }
+
+    fn all(&self) -> Vec<CentreId> {
+        self.peers().map_or_else(Vec::new, |peers| peers.data_centres().ids().collect())
+    }
+
+    fn name(&self, centre: CentreId) -> String {
+        let name = |peers: Arc<Peers>| peers.is_valid_id(centre).then(|| peers.name(centre).to_owned());
+        self.peers().and_then(name).unwrap_or_default()
+    }
+
+    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
+        Box::pin(async move {
+            let peers = self.peers().ok_or_else(|| not_sent("this data centre no longer has links"))?;
+            if !peers.is_valid_id(centre) {
+                return Err(not_sent("the data centres of the network have changed"));
+            }
+            if let Some(why) = peers.peer(centre).down_reason() {
+                return Err(Unreached::NotAsked(why));
+            }
+            let length = request.headers().get(header::CONTENT_LENGTH);
+            let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+            let is_small = length.map_or(request.body().again().is_some(), |length| length <= BULK_THRESHOLD);
+            if request.method() != Method::GET {
+                let class = if is_small { TrafficClass::Small } else { TrafficClass::Bulk };
+                return send(&peers, centre, class, request).await;
+            }
+            let (parts, body) = request.into_parts();
+            let retry = Request::from_parts(parts.clone(), Body::empty());
+            let response =
+                send(&peers, centre, TrafficClass::Small, Request::from_parts(parts, body)).await?;
+            if response.headers().get(FILL_PRIORITY).is_some_and(|class| *class == PRIORITY_BULK) {
+                // The value is large, so request it on the bulk connection.
+                return send(&peers, centre, TrafficClass::Bulk, retry).await;
+            }
+            Ok(response)
+        })
+    }
+}
+
+async fn send(
+    peers: &Peers,
+    centre: CentreId,
+    class: TrafficClass,
+    mut request: Request<Body>,
+) -> Result<Response<Body>, Unreached> {
+    let (client, peer) = (peers.connections.client(class), peers.peer(centre));
+    let headers = request.headers_mut();
+    headers.insert(REQUEST_KIND, KIND_VALUES);
+    for (name, value) in [(PEER_NODE, peers.name(peers.own_id())), (header::HOST, peer.name.as_str())] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    }
+    if class == TrafficClass::Bulk {
+        headers.insert(FILL_PRIORITY, PRIORITY_BULK);
+    }
+    if !request.method().is_safe() {
+        // Retrying a write would create two versions and overwrite writes in between.
+        request.extensions_mut().insert(Once);
+    }
+    peer.count_request();
+    let mut trace = Trace::start(client.clock().now());
+    let result = tokio::select! {
+        biased;
+        result = client.send(&peer.origin, request, &mut trace) => result,
+        () = peer.down() => {
+            peer.count_failure();
+            return Err(Unreached::NotHeard("it no longer responds".to_owned()));
+        }
+    };
+    match result {
+        Ok(response) => {
+            peers.mark_up(centre);
+            Ok(response.map(|body| abort_when_down(body, peer.down())))
+        }
+        Err(failure) => {
+            peer.count_failure();
+            let why = failure.to_string();
+            if is_link_failure(failure) {
+                peers.mark_down(centre, &why);
+            }
+            Err(failure_kind(why, &trace))
+        }
+    }
+}
+
+/// Classifies a failed request. Without a connection nothing was sent, except on a retry: then the first
+/// attempt was sent on a connection that broke.
+fn failure_kind(why: String, trace: &Trace) -> Unreached {
+    if trace.protocol.is_none() && !trace.retried {
+        Unreached::NotAsked(why)
+    } else {
+        Unreached::NotHeard(why)
+    }
+}
+
+fn not_sent(why: &str) -> Unreached {
+    Unreached::NotAsked(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_on_a_broken_connection_may_have_been_applied() {
+        let mut trace = Trace::start(0);
+        let of = |trace: &Trace| failure_kind("connection refused".to_owned(), trace);
+        assert!(matches!(of(&trace), Unreached::NotAsked(_)));
+        trace.protocol = Some("h2");
+        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+        // State after a failed reconnect for a retry.
+        (trace.protocol, trace.retried) = (None, true);
+        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+    }
+}

@@ -1,0 +1,207 @@
+//! The state of a data centre that all requests share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use http_cache::{Key, Time};
+use http_stack::{Client, Origin, server::PerAddress};
+use kv_server::Service;
+use tokio::sync::Semaphore;
+
+use crate::{
+    cache::{
+        collapse::CollapseTable,
+        hit_for_miss::HitForMiss,
+        in_flight::{InFlightRequests, SentRequest},
+    },
+    config::Network,
+    fast_path::{hit_table::HitTable, pass_table::PassTable},
+    peers::{Peers, PeersHandle},
+    purge::{log::PurgeLog, nats::state::NatsState},
+    response::encoder::ENCODERS_PER_WORKER,
+    server::kv,
+    store::{disk::DiskTier, memory::MemoryStore},
+    telemetry::{access_log::AccessLog, counters::RequestCounters, traces::Traces},
+    upstream::{connectors::Connectors, origins::OriginPool},
+    util::clock,
+};
+
+pub(crate) struct Node {
+    pub(crate) data_centre: String,
+    network: RwLock<Arc<Network>>,
+    pub(crate) store: MemoryStore,
+    pub(crate) purge_log: PurgeLog,
+    /// The session with the purge stream, if one is configured.
+    pub(crate) nats: NatsState,
+    pub(crate) collapse: Arc<CollapseTable>,
+    pub(crate) origins: OriginPool,
+    pub(crate) hit_for_miss: HitForMiss,
+    pub(crate) in_flight: Arc<InFlightRequests>,
+    pub(crate) client_counters: RequestCounters,
+    /// Counters for requests of peers.
+    pub(crate) peer_counters: RequestCounters,
+    peers: PeersHandle,
+    pub(crate) disk: Option<DiskTier>,
+    pub(crate) access_log: Option<AccessLog>,
+    pub(crate) kv: Option<Arc<Service>>,
+    pub(crate) traces: Arc<Traces>,
+    /// Counts user connections per address.
+    pub(crate) per_address: Arc<PerAddress>,
+    /// Permits for compression tasks.
+    pub(crate) encoder_permits: Arc<Semaphore>,
+    /// Clients of all workers, to count connections to origins.
+    origin_clients: Mutex<Vec<Client>>,
+    /// For each worker, the index of hits that it serves synchronously. Other workers lock it only to clear
+    /// it.
+    hit_tables: Vec<Mutex<HitTable>>,
+    /// For each worker, requests that it relays without a cache lookup. Locked likewise.
+    pass_tables: Vec<Mutex<PassTable>>,
+    /// Whether a handover to another process is in progress. Purges hold a read lock, so that it cannot begin
+    /// meanwhile.
+    is_handing_over: RwLock<bool>,
+}
+
+impl Node {
+    pub(crate) fn new(
+        centre: String,
+        network: Network,
+        memory: u64,
+        on_disk: Option<DiskTier>,
+        log: Option<AccessLog>,
+        workers: usize,
+    ) -> Self {
+        let traces = Arc::new(Traces::new(workers));
+        traces.set(network.traces.as_ref());
+        let network = RwLock::new(Arc::new(network));
+        let hits = (0..workers).map(|_| Mutex::new(HitTable::new(memory, workers))).collect();
+        let pass_table = (0..workers).map(|_| Mutex::default()).collect();
+        let store = MemoryStore::new(memory).with_disk(on_disk.as_ref().map(DiskTier::store));
+        Self {
+            data_centre: centre,
+            network,
+            store,
+            purge_log: PurgeLog::new(),
+            nats: NatsState::default(),
+            collapse: Arc::default(),
+            origins: OriginPool::default(),
+            hit_for_miss: HitForMiss::default(),
+            in_flight: Arc::default(),
+            client_counters: RequestCounters::default(),
+            peer_counters: RequestCounters::default(),
+            peers: PeersHandle::default(),
+            disk: on_disk,
+            access_log: log,
+            kv: None,
+            traces,
+            per_address: PerAddress::at_most(usize::MAX),
+            origin_clients: Mutex::default(),
+            encoder_permits: Arc::new(Semaphore::new(workers * ENCODERS_PER_WORKER)),
+            hit_tables: hits,
+            pass_tables: pass_table,
+            is_handing_over: RwLock::default(),
+        }
+    }
+
+    pub(crate) fn with_per_address(self, per_address: Arc<PerAddress>) -> Self {
+        Self { per_address, ..self }
+    }
+
+    pub(crate) fn with_kv(self, kv: Option<Arc<Service>>) -> Self {
+        Self { kv, ..self }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.hit_tables.len()
+    }
+
+    /// Includes these clients in the count of connections to origins.
+    pub(crate) fn register_clients(&self, clients: &Connectors) {
+        let mut all = self.origin_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend([clients.requests.clone(), clients.upgrades.clone()]);
+    }
+
+    pub(crate) fn connections(&self, origin: &Origin) -> usize {
+        let all = self.origin_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|client| client.connections(origin)).sum()
+    }
+
+    pub(crate) fn network(&self) -> Arc<Network> {
+        Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The peers, if this data centre has links.
+    pub(crate) fn peers(&self) -> Option<Arc<Peers>> {
+        self.peers.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A shared handle through which the current peers can be read later.
+    pub(crate) fn peers_handle(&self) -> PeersHandle {
+        Arc::clone(&self.peers)
+    }
+
+    pub(crate) fn set_peers(&self, peers: Option<Arc<Peers>>) {
+        *self.peers.write().unwrap_or_else(PoisonError::into_inner) = peers;
+    }
+
+    /// Replaces the network; requests in flight finish with the old one.
+    pub(crate) fn replace_network(&self, network: Network) {
+        if let Ok(centre) = network.data_centre(&self.data_centre) {
+            self.per_address.allow(centre.connections_per_address);
+        }
+        self.traces.set(network.traces.as_ref());
+        if let Some(kv) = &self.kv {
+            kv.allow(kv::access(&network));
+        }
+        *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
+        for worker in 0..self.hit_tables.len() {
+            self.hit_table(worker).clear();
+            self.pass_table(worker).clear();
+        }
+    }
+
+    pub(crate) fn hit_table(&self, worker: usize) -> MutexGuard<'_, HitTable> {
+        self.hit_tables[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn pass_table(&self, worker: usize) -> MutexGuard<'_, PassTable> {
+        self.pass_tables[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The maximum size of a stored object in memory or on disk, bytes.
+    pub(crate) fn max_object_size(&self) -> u64 {
+        self.disk.as_ref().map_or(0, DiskTier::largest).max(self.store.capacity())
+    }
+
+    #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]
+    pub(crate) fn now(&self) -> Time {
+        clock::now()
+    }
+
+    /// Registers a request to an origin that is about to be sent.
+    pub(crate) fn register_request(&self, key: &Key) -> SentRequest {
+        self.in_flight.send(key, self.now(), self.store.epoch())
+    }
+
+    /// Releases the disk and rejects purges from now on, for a handover. Blocks.
+    pub(crate) fn hand_over(&self) {
+        *self.is_handing_over.write().unwrap_or_else(PoisonError::into_inner) = true;
+        if let Some(on_disk) = &self.disk {
+            on_disk.release();
+        }
+        if let Some(kv) = &self.kv {
+            kv.leave();
+        }
+    }
+
+    /// Whether a handover is in progress. It cannot start while the guard is held.
+    pub(crate) fn is_handing_over(&self) -> RwLockReadGuard<'_, bool> {
+        self.is_handing_over.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Continues after a failed handover, without the disk if there was one. Blocks.
+    pub(crate) fn cancel_handover(&self) {
+        if let Some(kv) = &self.kv {
+            kv.stay();
+        }
+        *self.is_handing_over.write().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+}

@@ -1,0 +1,243 @@
+//! Access log: a recording of client requests, for `longhaul compare`.
+//! Each core appends lines to its own buffer. A thread writes the buffers to the file, so no request waits
+//! for it.
+
+mod entry;
+mod file;
+mod upstream_timing;
+mod writer;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
+    thread::JoinHandle,
+};
+
+use http_stack::{
+    Body, Method, Request, StatusCode, Version,
+    clock::Clock,
+    header,
+    server::{Delivery, Glance, Peer},
+};
+
+pub(crate) use self::{entry::LogEntry, upstream_timing::UpstreamTiming};
+use self::{
+    entry::{Completion, suffix},
+    file::LogFile,
+    upstream_timing::PhaseTimes,
+    writer::{SharedBuffers, Writer},
+};
+use crate::{
+    Error, admin::api::LogStatus, request::context::RequestContext, telemetry::counters::CacheResult,
+};
+
+pub(crate) struct AccessLog {
+    clock: Clock,
+    centre: String,
+    shared: Arc<SharedBuffers>,
+    writing: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Result of a request, for its line. Stored in the response's extensions until the note is created.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestOutcome {
+    pub(crate) result: CacheResult,
+    /// Name of the zone, if the request matched one.
+    pub(crate) zone: Option<String>,
+    /// Duration of origin requests.
+    pub(crate) upstream_timing: Option<PhaseTimes>,
+    /// Source of the response, if another data centre sent it.
+    pub(crate) tier: Option<String>,
+}
+
+/// A request before its response. Dropping it logs that the client has left.
+pub(crate) struct PendingEntry<'l> {
+    log: &'l AccessLog,
+    worker: usize,
+    began: u64,
+    peer: Option<Peer>,
+    method: Method,
+    version: Version,
+    url: String,
+    is_answered: bool,
+}
+
+impl RequestOutcome {
+    /// Returns cache status, source and zone as trace attributes.
+    pub(crate) fn trace_attributes(&self, centre: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let tier = self.tier.as_deref().or_else(|| answer_source(self.result, centre)).map(ToOwned::to_owned);
+        let attributes = [
+            ("longhaul.cache", Some(self.result.name().to_owned())),
+            ("longhaul.tier", tier),
+            ("longhaul.zone", self.zone.clone()),
+        ];
+        attributes.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+impl AccessLog {
+    /// Opens the log of a data centre with this number of cores.
+    pub(crate) fn open(path: &Path, centre: &str, workers: usize) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let file =
+            LogFile::create(path, centre).map_err(|source| Error::Log { path: path.to_owned(), source })?;
+        let shared = Arc::new(SharedBuffers::new(workers));
+        let writing = Writer::new(file, clock, Arc::clone(&shared)).start().map_err(Error::Runtime)?;
+        Ok(Self { clock, centre: centre.to_owned(), shared, writing: Mutex::new(Some(writing)) })
+    }
+
+    /// Nanoseconds since the log began.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Records the start of a request.
+    pub(crate) fn begin_request(&self, worker: usize, request: &Request<Body>) -> PendingEntry<'_> {
+        PendingEntry {
+            log: self,
+            worker,
+            began: self.now(),
+            peer: request.extensions().get().copied(),
+            method: request.method().clone(),
+            version: request.version(),
+            url: url(request),
+            is_answered: false,
+        }
+    }
+
+    /// Records the start of a request on the fast path.
+    pub(crate) fn begin_raw_request(&self, worker: usize, request: &Glance<'_>) -> PendingEntry<'_> {
+        let Glance { peer, target, .. } = request;
+        let host = String::from_utf8_lossy(request.host);
+        PendingEntry {
+            log: self,
+            worker,
+            began: self.now(),
+            peer: Some(*peer),
+            method: if request.is_head { Method::HEAD } else { Method::GET },
+            version: Version::HTTP_11,
+            url: format!("{}://{host}{target}", peer.scheme.name()),
+            is_answered: false,
+        }
+    }
+
+    /// Returns the part of the line that is the same for all hits of similar requests on an object.
+    pub(crate) fn hit_suffix(&self, context: &RequestContext, status: u16) -> Arc<[u8]> {
+        let outcome = RequestOutcome {
+            result: CacheResult::Hit,
+            zone: Some(context.zone().name.clone()),
+            upstream_timing: None,
+            tier: None,
+        };
+        let request = (&context.method, context.version, &context.url.to_string()[..]);
+        suffix(request, Some(status), Some(&outcome), answer_source(CacheResult::Hit, &self.centre))
+    }
+
+    /// Creates the note of a hit on the fast path.
+    pub(crate) fn hit_entry(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> LogEntry {
+        LogEntry {
+            began,
+            answered: self.now(),
+            upstream_times: None,
+            remote: Some(peer.address),
+            suffix: about,
+        }
+    }
+
+    /// Writes the line of a response that was sent completely or in part.
+    pub(crate) fn write_entry(&self, worker: usize, note: &LogEntry, delivery: Delivery) {
+        self.put(worker, note, &Completion::Sent { delivery, at: self.now() });
+    }
+
+    /// Continues in a new file if the current one was renamed.
+    pub(crate) fn reopen(&self) {
+        self.shared.reopens.store(true, Relaxed);
+    }
+
+    pub(crate) fn report(&self) -> LogStatus {
+        LogStatus { lost: self.shared.lost.load(Relaxed), error: self.shared.error().clone() }
+    }
+
+    /// Flushes and closes the file. Later lines are lost.
+    pub(crate) fn close(&self) {
+        self.shared.closes.store(true, Relaxed);
+        if let Some(writing) = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            writing.thread().unpark();
+            let _ = writing.join();
+        }
+    }
+
+    fn put(&self, worker: usize, note: &LogEntry, ending: &Completion) {
+        let mut lines = self.shared.lines(worker);
+        if lines.text.len() < MAX_BUFFERED_BYTES {
+            note.write(ending, &mut lines.text);
+            lines.count += 1;
+            lines.failed += u64::from(ending.is_failure());
+        } else {
+            self.shared.lost.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl PendingEntry<'_> {
+    /// Creates the note that the server returns after sending the response.
+    pub(crate) fn into_entry(mut self, status: StatusCode, outcome: Option<&RequestOutcome>) -> LogEntry {
+        self.is_answered = true;
+        self.entry(Some(status.as_u16()), outcome)
+    }
+
+    fn entry(&self, status: Option<u16>, outcome: Option<&RequestOutcome>) -> LogEntry {
+        let attributes = outcome.and_then(|outcome| outcome.tier.as_deref());
+        let tier = attributes
+            .or_else(|| outcome.and_then(|outcome| answer_source(outcome.result, &self.log.centre)));
+        LogEntry {
+            began: self.began,
+            answered: self.log.now(),
+            upstream_times: outcome.and_then(|outcome| outcome.upstream_timing),
+            remote: self.peer.map(|peer| peer.address),
+            suffix: suffix((&self.method, self.version, &self.url), status, outcome, tier),
+        }
+    }
+}
+
+impl Drop for PendingEntry<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.log.put(self.worker, &self.entry(None, None), &Completion::Aborted);
+        }
+    }
+}
+
+impl Drop for AccessLog {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Source of the response: this data centre or the origin.
+fn answer_source(result: CacheResult, centre: &str) -> Option<&str> {
+    match result {
+        CacheResult::Hit | CacheResult::Stale => Some(centre),
+        CacheResult::Miss | CacheResult::Revalidated | CacheResult::Bypass | CacheResult::Collapsed => {
+            Some("origin")
+        }
+        CacheResult::Refused => None,
+    }
+}
+
+/// The request's URL, completed with scheme and Host field if the target lacks them.
+fn url(request: &Request<Body>) -> String {
+    let uri = request.uri();
+    if uri.scheme().is_some() {
+        return uri.to_string();
+    }
+    let scheme = request.extensions().get::<Peer>().map_or("http", |peer| peer.scheme.name());
+    let host = uri.authority().map(|authority| authority.as_str());
+    let field = || request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    host.or_else(field).map_or_else(|| target.to_owned(), |host| format!("{scheme}://{host}{target}"))
+}
+
+/// Maximum bytes of lines of one core that wait for the file. If the file is slower, lines are lost and
+/// counted.
+const MAX_BUFFERED_BYTES: usize = 16 << 20;

@@ -1,0 +1,90 @@
+//! File of an access log, with rotation.
+
+use std::{
+    fs, io,
+    io::Write as _,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use http_stack::clock;
+use recording::{End, Header, SCHEMA};
+
+/// A file with a header and complete lines.
+pub(super) struct LogFile {
+    path: PathBuf,
+    header: Header,
+    file: fs::File,
+    /// Bytes of complete lines.
+    length: u64,
+}
+
+impl LogFile {
+    /// Creates a file. An existing log is renamed with a timestamp.
+    pub(super) fn create(path: &Path, centre: &str) -> io::Result<Self> {
+        Self::with(path, header(centre))
+    }
+
+    fn with(path: &Path, header: Header) -> io::Result<Self> {
+        if fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0) {
+            fs::rename(path, dated_name(path))?;
+        }
+        let file = fs::File::create(path)?;
+        let mut log = Self { path: path.to_owned(), header, file, length: 0 };
+        log.line(&log.header.clone())?;
+        Ok(log)
+    }
+
+    /// Creates the next file under the same name if this file was renamed.
+    pub(super) fn rotate(&self) -> io::Result<Option<Self>> {
+        let own = self.file.metadata()?;
+        let metadata = fs::metadata(&self.path);
+        if metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (own.dev(), own.ino())) {
+            return Ok(None);
+        }
+        Self::with(&self.path, self.header.clone()).map(Some)
+    }
+
+    /// Writes all lines or, on an error, truncates the file to the previous length.
+    pub(super) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.file.write_all(lines) {
+            // A pipe cannot be truncated: its reader receives a partial line.
+            let _ = self.file.set_len(self.length);
+            let _ = io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.length));
+            return Err(error);
+        }
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, end: &End) -> io::Result<()> {
+        self.line(&serde_json::json!({ "end": end }))
+    }
+
+    fn line(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(value)?;
+        line.push(b'\n');
+        self.append(&line)
+    }
+}
+
+/// Times in all files of a log are relative to the start of the log.
+fn header(centre: &str) -> Header {
+    Header {
+        schema: SCHEMA.to_owned(),
+        tool: "longhaul edge".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        clock: "monotonic".to_owned(),
+        start: Some(clock::wall()),
+        conditions: [("data_centre".to_owned(), centre.to_owned())].into(),
+        ..Header::default()
+    }
+}
+
+/// Renames `access.jsonl` to `access.2026-11-24T03-34-12.123Z.jsonl`.
+fn dated_name(path: &Path) -> PathBuf {
+    let now = clock::wall().replace(':', "-");
+    let extension = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}.{now}{extension}"))
+}

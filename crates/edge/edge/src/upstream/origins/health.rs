@@ -1,0 +1,153 @@
+//! The health of origins, and their counters.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http_cache::Time;
+use http_stack::{Failure, Origin, client::Trace};
+
+use super::is_local_failure;
+use crate::{admin::api::OriginStatus, util::clock};
+
+#[derive(Debug, Default)]
+pub(super) struct OriginHealth(Mutex<HashMap<Origin, Arc<OriginState>>>);
+
+#[derive(Debug, Default)]
+pub(super) struct OriginState(Mutex<Health>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Health {
+    /// It failed; until this time, other origins are tried first.
+    down_until: Option<Time>,
+    /// The direct route failed, and no direct request has received a response since.
+    has_failed_path: bool,
+    in_flight: u64,
+    /// The start of the wait for a response head, since the last response.
+    silent_since: Option<Time>,
+    requests: u64,
+    failures: u64,
+    connect: Option<Duration>,
+}
+
+impl OriginHealth {
+    /// The state of an origin; it is created if it is missing.
+    pub(super) fn of(&self, origin: &Origin) -> Arc<OriginState> {
+        let mut state = lock(&self.0);
+        if let Some(state) = state.get(origin) {
+            return Arc::clone(state);
+        }
+        Arc::clone(state.entry(origin.clone()).or_default())
+    }
+
+    /// Whether it has not failed recently.
+    pub(super) fn is_up(&self, origin: &Origin, now: Time) -> bool {
+        self.health(origin).is_up(now)
+    }
+
+    /// Whether it failed recently, or has not responded for `patience`.
+    pub(super) fn is_failing(&self, origin: &Origin, max_wait: Duration, now: Time) -> bool {
+        let health = self.health(origin);
+        !health.is_up(now) || health.silent_since.is_some_and(|since| now >= since.after(max_wait))
+    }
+
+    pub(super) fn report(&self, origin: &Origin, connections: u64, now: Time) -> OriginStatus {
+        let health = self.health(origin);
+        OriginStatus {
+            address: origin.to_string(),
+            healthy: health.is_up(now),
+            connections,
+            in_flight: health.in_flight,
+            requests: health.requests,
+            failures: health.failures,
+            connect_ms: health.connect.map(|connect| connect.as_secs_f64() * 1e3),
+        }
+    }
+
+    fn health(&self, origin: &Origin) -> Health {
+        lock(&self.0).get(origin).map(|state| *state.lock()).unwrap_or_default()
+    }
+}
+
+impl OriginState {
+    pub(super) fn mark_reached(&self) {
+        self.lock().down_until = None;
+    }
+
+    pub(super) fn mark_path_failed(&self) {
+        self.lock().has_failed_path = true;
+    }
+
+    pub(super) fn has_failed_path(&self) -> bool {
+        self.lock().has_failed_path
+    }
+
+    pub(super) fn begin(self: Arc<Self>, now: Time) -> InFlightGuard {
+        let mut health = self.lock();
+        health.in_flight += 1;
+        health.requests += 1;
+        health.silent_since.get_or_insert(now);
+        drop(health);
+        InFlightGuard(self)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Health> {
+        lock(&self.0)
+    }
+}
+
+impl Health {
+    fn is_up(&self, now: Time) -> bool {
+        self.down_until.is_none_or(|until| now >= until)
+    }
+}
+
+/// Counts a request as in flight until its response head is received or it is cancelled.
+pub(super) struct InFlightGuard(Arc<OriginState>);
+
+impl InFlightGuard {
+    pub(super) fn answered(self, origin: &Origin, trace: &Trace, failure: Option<&Failure>, now: Time) {
+        let mut health = self.0.lock();
+        if let Some(connect) = trace.connect {
+            health.connect = Some(Duration::from_nanos(connect));
+        }
+        match failure {
+            None => {
+                health.down_until = None;
+                health.has_failed_path = false;
+                health.silent_since = (health.in_flight > 1).then(clock::now);
+            }
+            // The request was not sent completely: no capacity here, or the client aborted it.
+            Some(failure) if is_local_failure(*failure) || *failure == Failure::Source => {}
+            Some(failure) => {
+                tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
+                health.failures += 1;
+                health.down_until = Some(now.after(RETRY_DELAY));
+            }
+        }
+    }
+
+    /// Removes a request from the count, because it was not sent.
+    pub(super) fn cancel(self) {
+        self.0.lock().requests -= 1;
+    }
+}
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        let mut health = self.0.lock();
+        health.in_flight -= 1;
+        if health.in_flight == 0 {
+            health.silent_since = None;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How long other origins are tried before a failed origin.
+const RETRY_DELAY: Duration = Duration::from_secs(10);

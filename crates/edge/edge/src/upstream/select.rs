@@ -1,0 +1,287 @@
+//! Requests for content that is not in the cache: to a peer, as the zone's tiers determine, or to an origin.
+//!
+//! If a peer is unreachable or has no response, the next candidate is tried, and finally the origin. A client
+//! receives an error only if all of them fail.
+
+use std::{sync::Arc, time::Duration};
+
+use ::tier_routing::{CentreId, Hop, Role};
+use http_cache::{Form, Time, is_solicited};
+use http_stack::{
+    Body, Client, HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
+    body::Frames,
+    client::{Informed, Trace},
+    header,
+};
+use tokio::time::sleep;
+
+use crate::{
+    cache::collapse::JoinRole,
+    peers::{Peers, client::PeerError},
+    request::{
+        context::RequestContext,
+        rejection::{BROKE_OFF, BUSY, Rejection, TOO_SLOW, UNREACHABLE},
+    },
+    server::worker_state::WorkerState,
+    upstream::origins::{clean_response, forward_interim, rejection_for},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upstream {
+    /// The tiers first: the object may be cached there.
+    Tiers,
+    OriginOnly,
+}
+
+impl WorkerState {
+    /// Requests the object of a visit. `headers` is the header of the forwarded request. The response has a Date
+    /// and no connection fields.
+    ///
+    /// A 304 to an unconditional request is an error: the client has nothing to reuse.
+    pub(crate) async fn fetch_upstream(
+        &self,
+        context: &RequestContext,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        upstream: Upstream,
+    ) -> Result<Response<Body>, Rejection> {
+        let is_conditional = is_solicited(&headers, StatusCode::NOT_MODIFIED);
+        let for_whole = may_need_whole(context, &headers, &body).then(|| without_range(&headers));
+        let mut response = self.fetch_upstream_once(context, headers, body, now, upstream).await?;
+        if let Some(headers) = for_whole.filter(|_| is_part_of_one_form(context, &response)) {
+            drop(response);
+            // Boxed to keep the future of other requests small.
+            response =
+                Box::pin(self.fetch_upstream_once(context, headers, Body::empty(), now, upstream)).await?;
+        }
+        if response.status() == StatusCode::NOT_MODIFIED && !is_conditional {
+            return Err(UNSOLICITED_NOT_MODIFIED);
+        }
+        Ok(response)
+    }
+
+    async fn fetch_upstream_once(
+        &self,
+        context: &RequestContext,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        upstream: Upstream,
+    ) -> Result<Response<Body>, Rejection> {
+        let client = &self.connectors.requests;
+        let Some(peers) = self.peers() else {
+            return self.fetch_from_origins(client, context, headers, body, now, None).await;
+        };
+        // Boxed to keep this future small.
+        Box::pin(async move {
+            if upstream == Upstream::Tiers
+                && let Some(result) = self.fetch_from_peers(&peers, context, &headers).await
+            {
+                return result;
+            }
+            self.fetch_from_origins(client, context, headers, body, now, Some(&peers)).await
+        })
+        .await
+    }
+
+    /// Joins the request in flight for the key of a visit, or becomes its leader.
+    pub(crate) fn join_collapse(&self, context: &RequestContext) -> JoinRole {
+        let next = || {
+            let peers = self.peers()?;
+            let (role, key) = (context.role(), context.key_hash());
+            match peers.next_hop(&context.zone().name, role, key, &peers.ids(context.through())) {
+                Hop::Centre { role, .. } => Some(role),
+                Hop::Origin => None,
+            }
+        };
+        self.collapse.join(&context.key, context.role(), next)
+    }
+
+    /// Tries peers in turn. `None` if the origin is next.
+    async fn fetch_from_peers(
+        &self,
+        peers: &Arc<Peers>,
+        context: &RequestContext,
+        headers: &HeaderMap,
+    ) -> Option<Result<Response<Body>, Rejection>> {
+        let (role, key) = (context.role(), context.key_hash());
+        let mut through = peers.ids(context.through());
+        for _ in 0..MAX_PEER_ATTEMPTS {
+            let Hop::Centre { centre, role } = peers.next_hop(&context.zone().name, role, key, &through)
+            else {
+                return None;
+            };
+            match self.ask_with_backoff(peers, (centre, role), context, headers).await {
+                Ok(response) => {
+                    match peek_body(clean_response(response, context.zone().next_byte + TIMEOUT_MARGIN)).await
+                    {
+                        Ok(response) => return Some(Ok(response)),
+                        Err(_) => through.push(centre),
+                    }
+                }
+                Err(unanswered) => {
+                    log_skipped_peer(peers, centre, context, &unanswered);
+                    match unanswered {
+                        // The peer has already tried the origin: do not try it again.
+                        PeerError::Rejected(word) if word == TOO_SLOW.code => return Some(Err(TOO_SLOW)),
+                        PeerError::Rejected(word) if word == BUSY.code => return Some(Err(BUSY)),
+                        // The peer may still be waiting for the origin.
+                        PeerError::Timeout => return Some(Err(TOO_SLOW)),
+                        _ => through.push(centre),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Sends a request to a peer. Retries while the peer or the connections to it have no capacity.
+    async fn ask_with_backoff(
+        &self,
+        peers: &Arc<Peers>,
+        to: (CentreId, Role),
+        context: &RequestContext,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, PeerError> {
+        let mut backoff = MIN_BACKOFF;
+        loop {
+            let result = self.fetch_from_peer(peers, to, context, headers, Body::empty()).await;
+            let is_full = matches!(result, Err(PeerError::Failed(failure)) if failure.is_want_of_room());
+            if !is_full || backoff > MAX_BACKOFF {
+                return result;
+            }
+            sleep(backoff).await;
+            backoff *= 2;
+        }
+    }
+
+    /// Sends a request to the zone's origins in turn, recently failed ones last. Another origin is tried only
+    /// if the request is safe and can be repeated: the first one may have processed it.
+    pub(crate) async fn fetch_from_origins(
+        &self,
+        client: &Client,
+        context: &RequestContext,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        peers: Option<&Arc<Peers>>,
+    ) -> Result<Response<Body>, Rejection> {
+        let origins = self.origins.ordered_origins(context.zone(), now);
+        let may_repeat = context.method.is_safe();
+        let mut remaining = Some((headers, body));
+        let mut rejection = UNREACHABLE;
+        for (number, origin) in origins.iter().enumerate() {
+            let Some((headers, body)) = remaining.take() else { break };
+            if may_repeat && number + 1 < origins.len() {
+                remaining = body.again().map(|body| (headers.clone(), body));
+            }
+            let mut request = Request::new(body);
+            *request.method_mut() = context.method.clone();
+            *request.uri_mut() = context.url.clone();
+            *request.headers_mut() = headers;
+            if let Some(interim) = context.interim.clone() {
+                request
+                    .extensions_mut()
+                    .insert(Informed::new(move |code, fields| forward_interim(&interim, code, fields)));
+            }
+            let result = match peers {
+                Some(peers) => {
+                    // Boxed to keep this future small.
+                    Box::pin(self.send_by_best_route(peers, (client, origin), request, context, now)).await
+                }
+                None => {
+                    let mut trace = Trace::start(client.clock().now());
+                    let attempt = self.origins.send(client, origin, request, context, now, &mut trace).await;
+                    attempt.map_err(rejection_for)
+                }
+            };
+            match result {
+                Ok(response) => {
+                    let response = clean_response(response, context.zone().next_byte);
+                    // An unsafe request is not repeated, even if its response body is truncated.
+                    if !may_repeat {
+                        return Ok(response);
+                    }
+                    match peek_body(response).await {
+                        Ok(response) => return Ok(response),
+                        Err(why) => rejection = why,
+                    }
+                }
+                Err(why) => rejection = why,
+            }
+        }
+        Err(rejection)
+    }
+}
+
+/// Reads the start of a body before the head is sent: a failure can then still be handled by another source.
+pub(crate) async fn peek_body(response: Response<Body>) -> Result<Response<Body>, Rejection> {
+    let is_strong = |tag: &HeaderValue| tag.as_bytes().starts_with(b"\"");
+    // If such a body is truncated, the rest is requested.
+    if response.status() == StatusCode::OK && response.headers().get(header::ETAG).is_some_and(is_strong) {
+        return Ok(response);
+    }
+    let (head, body) = response.into_parts();
+    let body = body.look_ahead(MAX_PEEKED_BYTES, MAX_HEAD_DELAY).await.map_err(|_| BROKE_OFF)?;
+    Ok(Response::from_parts(head, body))
+}
+
+/// Whether the end of a request body is known only after a read: it is chunked, or ends with a separate
+/// frame.
+pub(crate) fn may_be_empty(context: &RequestContext, body: &Body) -> bool {
+    let is_held = context.headers.contains_key(header::EXPECT);
+    !body.is_end_stream() && body.size_hint().exact().is_none() && !is_held
+}
+
+/// The part of a body that is read before its head is sent, bytes: the read size of a connection.
+const MAX_PEEKED_BYTES: u64 = 16 << 10;
+/// How long the head waits for it. A close of the connection usually follows the data within this time.
+pub(crate) const MAX_HEAD_DELAY: Duration = Duration::from_millis(5);
+
+/// Whether the If-Range of a request does not identify the form that the client has.
+fn may_need_whole(context: &RequestContext, headers: &HeaderMap, body: &Body) -> bool {
+    !context.compress().is_empty()
+        && headers.contains_key(header::RANGE)
+        && !Form::Identity.has_parts_for(headers)
+        && context.method == Method::GET
+        && body.is_end_stream()
+}
+
+fn without_range(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.remove(header::RANGE);
+    headers.remove(header::IF_RANGE);
+    headers
+}
+
+/// Whether a response is a part of a body that other clients receive compressed.
+fn is_part_of_one_form(context: &RequestContext, response: &Response<Body>) -> bool {
+    let mut whole = response.headers().clone();
+    // Content-Length is the length of the part.
+    whole.remove(header::CONTENT_LENGTH);
+    response.status() == StatusCode::PARTIAL_CONTENT
+        && Form::of(&context.headers, (StatusCode::OK, &whole), context.compress()) != Form::Only
+}
+
+fn log_skipped_peer(peers: &Peers, centre: CentreId, context: &RequestContext, unanswered: &PeerError) {
+    let (data_centre, zone) = (peers.name(centre), &context.zone().name);
+    tracing::info!(data_centre, zone, why = %unanswered, "a data centre is skipped");
+}
+
+/// The origin sent a 304 to an unconditional request.
+pub(crate) const UNSOLICITED_NOT_MODIFIED: Rejection = Rejection {
+    status: StatusCode::BAD_GATEWAY,
+    code: "unsolicited-304",
+    message: "The origin sent a 304 to an unconditional request.",
+};
+
+/// The maximum number of peers that a data centre tries for a request.
+const MAX_PEER_ATTEMPTS: usize = 3;
+
+/// Delays before retries to a peer without capacity: 5 s in total.
+const MIN_BACKOFF: Duration = Duration::from_millis(20);
+const MAX_BACKOFF: Duration = Duration::from_millis(2560);
+
+/// Added to the timeout of the next data centre, so that its response about a failure arrives in time.
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(2);

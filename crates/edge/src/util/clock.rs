@@ -1,7 +1,0 @@
-//! The only reader of the wall clock, for ages and dates.
-
-use cache::Time;
-
-pub(crate) fn now() -> Time {
-    Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
-}

@@ -1,0 +1,165 @@
+//! Replication state of one of two stores, in a file or in NATS: the keys to be replicated, and the versions
+//! of keys in a range.
+
+use http_stack::Bytes;
+use kv::{Content, Given, Known, Record, Span};
+use kv_redb::Vault;
+use tokio::task::spawn_blocking;
+
+use super::Store;
+use crate::problem::{Problem, ended};
+
+/// A position in the list of keys to be replicated.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reached {
+    key: String,
+    at: u64,
+}
+
+/// A key to be replicated.
+pub(crate) struct Noted {
+    /// The key, with its namespace.
+    pub(crate) key: String,
+    /// The record and the value; `None` if the store no longer has a record.
+    pub(crate) found: Option<(Record, Bytes)>,
+    /// The position of this key.
+    pub(crate) reached: Reached,
+}
+
+impl Store {
+    /// Reads keys to be replicated, after this position. `most` limits the number of keys and the bytes of
+    /// values; the first value may exceed the limit.
+    pub(crate) async fn notes(&self, after: Reached, most: (usize, u64)) -> Result<Vec<Noted>, Problem> {
+        match self {
+            Self::File(vault) => {
+                let vault = vault.clone();
+                let read = spawn_blocking(move || notes(&vault, &after.key, most)).await;
+                Ok(read.map_err(|error| ended(&error))??)
+            }
+            Self::Nats(bucket) => {
+                let noted = |kv_nats::Noted { key, at, found }| Noted {
+                    reached: Reached { key: String::new(), at },
+                    found: found.map(|kv_nats::Found { record, value }| (record, value)),
+                    key,
+                };
+                Ok(bucket.notes(after.at, most).await?.into_iter().map(noted).collect())
+            }
+        }
+    }
+
+    /// Reads the keys and versions in a span. `most` limits the number of keys and the bytes of their names.
+    /// Also returns the end of the part that was read.
+    pub(crate) async fn known(
+        &self,
+        span: Span,
+        most: (usize, usize),
+    ) -> Result<(Vec<Known>, Option<String>), Problem> {
+        let store = self.clone();
+        let known = move || match store {
+            Self::File(vault) => Ok::<_, Problem>(vault.known(&span, most)?),
+            Self::Nats(bucket) => Ok(bucket.known(&span, most)?),
+        };
+        spawn_blocking(known).await.map_err(|error| ended(&error))?
+    }
+
+    /// Stores records of the other store durably. Returns the outcome for each record; `None` if the record
+    /// does not fit into a NATS message.
+    pub(crate) async fn take(
+        &self,
+        all: Vec<(String, Record, Bytes)>,
+    ) -> Result<Vec<Option<Given>>, Problem> {
+        match self {
+            Self::File(vault) => Ok(take(vault, all).await?.into_iter().map(Some).collect()),
+            Self::Nats(bucket) => Ok(bucket.take(all).await?),
+        }
+    }
+
+    /// Marks keys durably as to be replicated.
+    pub(crate) async fn note(&self, full_keys: Vec<String>) -> Result<(), Problem> {
+        match self {
+            Self::File(vault) => Ok(vault.note(full_keys).await?),
+            Self::Nats(bucket) => Ok(bucket.note(&full_keys).await?),
+        }
+    }
+
+    /// Removes the marks of keys that the other store has in this version. Keys that were written since stay
+    /// marked.
+    pub(crate) async fn unnote(&self, known: Vec<Known>) -> Result<(), Problem> {
+        match self {
+            Self::File(vault) => Ok(vault.unnote(known).await?),
+            Self::Nats(bucket) => {
+                bucket.unnote(&known);
+                Ok(())
+            }
+        }
+    }
+
+    /// Records that the initial synchronisation from the other store is complete.
+    pub(crate) async fn filled(&self) -> Result<(), Problem> {
+        match self {
+            Self::File(vault) => Ok(vault.filled().await?),
+            Self::Nats(bucket) => Ok(bucket.filled().await?),
+        }
+    }
+
+    /// Whether the store lacks acknowledged keys that the other store may have, so that a list would be
+    /// incomplete.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+            Self::Nats(bucket) => bucket.is_short(),
+        }
+    }
+
+    /// Whether the other store may have old keys that this one lacks.
+    pub(crate) fn is_filling(&self) -> bool {
+        match self {
+            Self::File(vault) => vault.usage().is_filling,
+            Self::Nats(bucket) => bucket.is_filling(),
+        }
+    }
+}
+
+/// Reads marked keys of a file. Blocks.
+fn notes(vault: &Vault, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, kv_redb::Error> {
+    let (mut noted, mut bytes) = (Vec::new(), 0);
+    for key in vault.notes(after, most.0)? {
+        let mut found = None;
+        if let Some(kv_redb::Found { record, mut value }) = vault.look_full(&key)? {
+            bytes += value.bytes();
+            if bytes > most.1 && !noted.is_empty() {
+                break;
+            }
+            let mut whole = Vec::new();
+            while let Some(piece) = value.piece()? {
+                whole.extend_from_slice(&piece);
+            }
+            found = Some((record, whole.into()));
+        }
+        noted.push(Noted { reached: Reached { key: key.clone(), at: 0 }, key, found });
+    }
+    Ok(noted)
+}
+
+/// Writes records to a file: short values together, a long value in pieces.
+async fn take(vault: &Vault, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Given>, kv_redb::Error> {
+    let is_long = |(_, record, _): &(String, Record, Bytes)| matches!(&record.content, Content::Value(about) if about.bytes > LONG);
+    if !all.iter().any(is_long) {
+        return vault.take(all).await;
+    }
+    let mut given = Vec::new();
+    for (key, record, value) in all {
+        let mut upload = vault.upload();
+        match record.content {
+            Content::Value(_) => {
+                upload.add(&value).await?;
+                given.push(upload.take(&key, record).await?);
+            }
+            Content::Deleted { .. } => given.extend(vault.take(vec![(key, record, value)]).await?),
+        }
+    }
+    Ok(given)
+}
+
+/// Bytes above which a value is written in pieces.
+const LONG: u64 = 256 << 10;

@@ -1,0 +1,21 @@
+//! The certainty of a difference: the number and its word, which are always used together.
+
+use statistics::Difference;
+
+use crate::model::{Certainty, Verdict};
+
+/// The report's word for the certainty that the statistics found.
+pub(super) fn word(certainty: statistics::Certainty) -> Certainty {
+    match certainty {
+        statistics::Certainty::Sure => Certainty::Sure,
+        statistics::Certainty::Borderline => Certainty::Borderline,
+        statistics::Certainty::Likely => Certainty::Likely,
+        statistics::Certainty::Undecided => Certainty::Undecided,
+    }
+}
+
+/// Writes the certainty into a verdict.
+pub(super) fn claim(verdict: &mut Verdict, difference: &Difference) {
+    (verdict.sure, verdict.certainty) = (Some(difference.sure), Some(word(difference.certainty)));
+    verdict.samples_needed = difference.samples_needed;
+}

@@ -1,0 +1,26 @@
+//! Generates TCP traffic to measure how the kernel handles it.
+//!
+//! - [`oscil`]: a reader with variable speed, as applications have, and an unlimited sender.
+//! - [`ports`]: the latency of source port selection by strategy and by the share of used ports.
+//! - [`transfer`]: one bulk transfer over TCP or Multipath TCP in which every byte is verified.
+//!
+//! Internal modules shared by all: `bulk` sends the bytes that `payload` derives from their offset;
+//! `socket` opens and connects sockets, `accept` serves concurrent connections, `wait` waits for a socket,
+//! and `sys` contains the system calls that no safe library wraps. The [`tcp`] crate reads all kernel
+//! statistics of a connection.
+
+mod accept;
+#[cfg(test)]
+#[path = "../../../net/tcp/src/alone.rs"]
+mod alone;
+mod bulk;
+mod error;
+pub mod oscil;
+mod payload;
+pub mod ports;
+mod socket;
+mod sys;
+pub mod transfer;
+mod wait;
+
+pub use error::Error;
