@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         ["check", "built"] => check::check(Before::Everything),
         ["smoke", program] => smoke::smoke(program),
         ["tidy"] => tidy::tidy(),
+        ["tidy", "--lower"] => tidy::lower(),
         ["generate"] => generate::generate(),
         ["bench", names @ ..] => bench::bench(names),
         ["engine-bench"] => bench::engines(),
@@ -77,6 +78,7 @@ cargo xtask check            run all checks of `make test`: format, tidiness, li
 cargo xtask check built      the same after `make test` has compiled everything and tested the pages
 cargo xtask smoke PROGRAM    run the help of all commands and the commands of the docs with a program such as target/release/longhaul
 cargo xtask tidy             check the project rules that the compiler does not check
+cargo xtask tidy --lower     record the counts of findings that became lower, in xtask/tidy/ratchet.toml
 cargo xtask generate         write the files that are generated from the code: JSON schemas and the page's types
 cargo xtask bench [NAME...]  measure speed (compared with a peer) and accuracy: planet, grid, forms, compare, tcp, headers, kv, speed, tiers; all without NAME
 cargo xtask bench sure [N [PLACE]]  false positive rate of comparisons: N comparisons of a source with itself per place

@@ -1,18 +1,20 @@
-//! Import cycles between files of a crate.
+//! Import cycles between files of a crate, and between its modules.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::imports::{Crate, Uses};
 
 /// The findings of a crate, a sentence each. `text` returns a file's text.
 ///
 /// A cycle is allowed if one of its files states the reason in a line `// circle: <reason>`.
-pub(crate) fn findings(all: &Crate, text: impl Fn(&Path) -> String) -> Vec<String> {
-    let uses = all.uses();
+pub(crate) fn findings(all: &Crate, uses: &Uses, text: impl Fn(&Path) -> String) -> Vec<String> {
     let reason = |file: usize| text(&all.files[file]).lines().find_map(reason).is_some();
-    let circles = circles(&uses, all.files.len());
+    let circles = circles(uses, all.files.len());
     let unexplained = circles.iter().filter(|circle| !circle.iter().any(|&file| reason(file)));
-    let mut findings: Vec<_> = unexplained.map(|circle| sentence(all, &uses, circle)).collect();
+    let mut findings: Vec<_> = unexplained.map(|circle| sentence(all, uses, circle)).collect();
     let stale = (0..all.files.len()).filter(|&file| reason(file));
     findings.extend(stale.filter(|file| !circles.iter().any(|circle| circle.contains(file))).map(|file| {
         format!("{}: has a comment about a circle that no longer exists", all.files[file].display())
@@ -34,8 +36,8 @@ fn circles(uses: &Uses, files: usize) -> Vec<BTreeSet<usize>> {
     circles
 }
 
-/// All files that a file uses, directly or indirectly; contains the file itself only if it is part of a
-/// cycle.
+/// All files that a file uses, directly or indirectly; contains the file itself only if it is part
+/// of a cycle.
 fn reached(uses: &Uses, from: usize) -> BTreeSet<usize> {
     let next = |file: usize| uses.range((file, 0)..=(file, usize::MAX)).map(|(&(_, to), _)| to);
     let mut reached = BTreeSet::new();
@@ -61,6 +63,43 @@ fn sentence(all: &Crate, uses: &Uses, circle: &BTreeSet<usize>) -> String {
     )
 }
 
+/// The cycles between the top modules of a crate: the number of modules, and a sentence. Without
+/// cycles, the modules have an order in which each one uses only earlier ones.
+pub(crate) fn of_modules(all: &Crate, files: &Uses) -> Vec<(usize, String)> {
+    let modules: Vec<_> = all.files.iter().map(|file| module(file)).collect();
+    let names: Vec<_> = modules.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
+    let index = |file: usize| modules[file].as_ref().and_then(|name| names.binary_search(&name).ok());
+    let mut uses = Uses::new();
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for (&(from, to), path) in files {
+        let (Some(from), Some(to)) = (index(from), index(to)) else { continue };
+        if from != to {
+            uses.insert((from, to), path.clone());
+            *counts.entry((from, to)).or_default() += 1;
+        }
+    }
+    let sentence = |circle: BTreeSet<usize>| {
+        let inside = counts.iter().filter(|((from, to), _)| circle.contains(from) && circle.contains(to));
+        let rarest = inside.min_by_key(|(_, count)| **count);
+        let rarest = rarest.map(|((from, to), _)| format!("{} uses {}", names[*from], uses[&(*from, *to)]));
+        let shown: Vec<_> = circle.iter().map(|&module| names[module].as_str()).collect();
+        let text = format!(
+            "the modules {} use each other, so that no reading order exists; begin with: {}",
+            shown.join(", "),
+            rarest.unwrap_or_default()
+        );
+        (circle.len(), text)
+    };
+    circles(&uses, names.len()).into_iter().map(sentence).collect()
+}
+
+/// The top module of a file; `None` for the root.
+fn module(file: &Path) -> Option<String> {
+    let first = Path::new(file.iter().next()?).with_extension("");
+    let name = first.to_str()?;
+    (!["lib", "main", "bin"].contains(&name)).then(|| name.to_owned())
+}
+
 /// The reason for a cycle in a line.
 fn reason(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("// circle:").map(str::trim).filter(|reason| !reason.is_empty())
@@ -77,7 +116,7 @@ mod tests {
         let all = Crate::new(all).unwrap();
         let files = [root.as_slice(), files].concat();
         let text = |path: &Path| files.iter().find(|(name, _)| Path::new(name) == path).unwrap().1.to_owned();
-        findings(&all, text)
+        findings(&all, &all.uses(), text)
     }
 
     #[test]
@@ -119,5 +158,23 @@ mod tests {
         assert_eq!(said(&[("a.rs", &empty), b]).len(), 1, "no reason is none");
         let stale = said(&[("a.rs", "// circle: once there was one\npub struct A;"), b]);
         assert_eq!(stale, ["a.rs: has a comment about a circle that no longer exists"]);
+    }
+
+    #[test]
+    fn modules_that_use_each_other_are_found() {
+        let files = [
+            ("lib.rs", "use crate::a::A;"),
+            ("a.rs", "use crate::b::c::C;\npub struct A;"),
+            ("b.rs", "use crate::a::A;\npub mod c;"),
+            ("b/c.rs", "pub struct C;"),
+            ("d.rs", "use crate::{a::A, b::c::C};"),
+        ];
+        let found = |files: &[(&str, &str)]| {
+            let all = Crate::new(files.iter().map(|(path, text)| (Path::new(*path), *text))).unwrap();
+            of_modules(&all, &all.uses())
+        };
+        let [(2, text)] = &found(&files)[..] else { panic!("{:?}", found(&files)) };
+        assert!(text.starts_with("the modules a, b use each other"), "{text}");
+        assert_eq!(found(&[files[0], files[1], files[3], files[4]]), [], "b does not use a");
     }
 }

@@ -1,5 +1,5 @@
-//! Checks the crates of the workspace against the metadata in their Cargo.toml: layer, dependencies, and size
-//! with its reason.
+//! Checks the crates of the workspace against the metadata in their Cargo.toml: layer,
+//! dependencies, and size with its reason.
 //!
 //! ```toml
 //! [package.metadata.longhaul]
@@ -11,16 +11,17 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    thread,
 };
 
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
-use super::{circles, imports::Crate};
+use super::{circles, imports::Crate, ratchet::Finding, source::without_tests};
 use crate::root;
 
-/// From bottom to top: a crate may depend on crates of its layer and of lower layers. Cargo prevents cycles
-/// of crates.
+/// From bottom to top: a crate may depend on crates of its layer and of lower layers. Cargo
+/// prevents cycles of crates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Layer {
@@ -67,8 +68,17 @@ struct Room {
     large: Option<String>,
 }
 
+/// The findings about a crate.
+#[derive(Default)]
+pub(super) struct CrateFindings {
+    pub(super) forbidden: Vec<String>,
+    pub(super) counted: Vec<Finding>,
+    /// A line about a large crate.
+    large: Option<String>,
+}
+
 /// The findings about all crates. Prints the large ones.
-pub(super) fn findings(files: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+pub(super) fn findings(files: &[PathBuf]) -> anyhow::Result<CrateFindings> {
     let mut manifests = Vec::new();
     for path in files.iter().filter(|path| is_member(path)) {
         let text = fs::read_to_string(root().join(path))
@@ -83,30 +93,53 @@ pub(super) fn findings(files: &[PathBuf]) -> anyhow::Result<Vec<String>> {
             Some((manifest.package.name.as_str(), manifest.package.metadata.longhaul.clone()?))
         })
         .collect();
-    let mut findings = Vec::new();
-    for (folder, manifest) in &manifests {
-        let shown = folder.display();
-        let said = layering(manifest, &rooms).into_iter().map(|said| format!("{shown}/Cargo.toml: {said}"));
-        findings.extend(said);
-        let sources = sources(folder, files)?;
-        let Some(room) = rooms.get(manifest.package.name.as_str()) else { continue };
-        let lines = sources.iter().map(|(_, text)| lines(text)).sum();
-        findings.extend(size(lines, room).map(|said| format!("{shown}/Cargo.toml: {said}")));
-        if lines > LARGE {
-            println!("{shown}: {lines} lines without tests");
+    let rooms = &rooms;
+    let mut all = CrateFindings::default();
+    thread::scope(|scope| {
+        let of_crate = |(folder, manifest)| scope.spawn(move || of_crate(folder, manifest, rooms, files));
+        let threads: Vec<_> =
+            manifests.iter().map(|(folder, manifest)| of_crate((*folder, manifest))).collect();
+        for thread in threads {
+            let found = thread.join().map_err(|_| anyhow!("a thread panicked"))??;
+            found.large.iter().for_each(|line| println!("{line}"));
+            all.forbidden.extend(found.forbidden);
+            all.counted.extend(found.counted);
         }
-        let modules = Crate::new(sources.iter().map(|(path, text)| (path.as_path(), text.as_str())))?;
-        let text = |path: &Path| sources.iter().find(|(other, _)| other == path).map_or("", |(_, text)| text);
-        let circles = circles::findings(&modules, |path| text(path).to_owned());
-        findings.extend(circles.into_iter().map(|said| format!("{shown}/src: {said}")));
-        if room.layer <= Layer::Engine {
-            let impure = modules.foreign().filter(|(_, path)| IMPURE.iter().any(|part| is_in(path, part)));
-            findings.extend(impure.map(|(file, path)| {
-                format!("{shown}/src/{}: {path}: an engine must not use it", file.display())
-            }));
-        }
+        anyhow::Ok(())
+    })?;
+    Ok(all)
+}
+
+fn of_crate(
+    folder: &Path,
+    manifest: &Manifest,
+    rooms: &BTreeMap<&str, Room>,
+    files: &[PathBuf],
+) -> anyhow::Result<CrateFindings> {
+    let (shown, name) = (folder.display(), manifest.package.name.as_str());
+    let at_manifest = |text| format!("{shown}/Cargo.toml: {text}");
+    let mut found = CrateFindings::default();
+    found.forbidden.extend(layering(manifest, rooms).into_iter().map(at_manifest));
+    let sources = sources(folder, files)?;
+    let Some(room) = rooms.get(name) else { return Ok(found) };
+    let lines = sources.iter().map(|(_, text)| lines(text)).sum();
+    found.forbidden.extend(size(lines, room).map(at_manifest));
+    found.large = (lines > LARGE).then(|| format!("{shown}: {lines} lines without tests"));
+    let modules = Crate::new(sources.iter().map(|(path, text)| (path.as_path(), without_tests(text))))?;
+    let uses = modules.uses();
+    let text = |path: &Path| sources.iter().find(|(other, _)| other == path).map_or("", |(_, text)| text);
+    let circles = circles::findings(&modules, &uses, |path| text(path).to_owned());
+    found.forbidden.extend(circles.into_iter().map(|text| format!("{shown}/src: {text}")));
+    found.counted.extend(circles::of_modules(&modules, &uses).into_iter().map(|(count, text)| {
+        Finding::about("module-circles", name, &folder.join("src"), text).with_count(count)
+    }));
+    if room.layer <= Layer::Engine {
+        let impure = modules.foreign().filter(|(_, path)| IMPURE.iter().any(|part| is_in(path, part)));
+        found.forbidden.extend(impure.map(|(file, path)| {
+            format!("{shown}/src/{}: {path}: an engine must not use it", file.display())
+        }));
     }
-    Ok(findings)
+    Ok(found)
 }
 
 /// Findings about the dependencies of a crate.
@@ -154,9 +187,7 @@ fn sources(folder: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, Str
 
 /// The number of lines without the tests at the end.
 fn lines(text: &str) -> usize {
-    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(test)]\nmod tests;"];
-    let end = tests.iter().filter_map(|tests| text.find(tests)).min().unwrap_or(text.len());
-    text[..end].lines().count()
+    without_tests(text).lines().count()
 }
 
 fn is_member(path: &Path) -> bool {

@@ -161,8 +161,8 @@ impl Crate {
         if items.contains(name) {
             return Some(Target::Item(*file));
         }
-        let imported = names.iter().filter(|(known, _)| known == name);
-        if let Some(found) = imported.filter_map(|(_, path)| self.follow(module, path, depth)).next() {
+        let mut imported = names.iter().filter(|(known, _)| known == name);
+        if let Some(found) = imported.find_map(|(_, path)| self.follow(module, path, depth)) {
             return Some(found);
         }
         globs.iter().find_map(|path| match self.follow(module, path, depth)? {
@@ -238,7 +238,7 @@ impl Reader<'_> {
             }
             // A path that starts with `::` belongs to `<...>` or to another crate.
             _ if is_double_colon(tokens, at) && self::word(tokens.get(at + 2)).is_some() => {
-                self.skip_path(tokens, at + 2)
+                skip_path(tokens, at + 2)
             }
             _ => at + 1,
         }
@@ -254,13 +254,6 @@ impl Reader<'_> {
         }
         if path.len() > 1 {
             self.module.paths.insert(path);
-        }
-        at + 1
-    }
-
-    fn skip_path(&self, tokens: &[TokenTree], mut at: usize) -> usize {
-        while is_double_colon(tokens, at + 1) && word(tokens.get(at + 3)).is_some() {
-            at += 3;
         }
         at + 1
     }
@@ -302,6 +295,14 @@ impl Reader<'_> {
     }
 }
 
+/// The index after a path.
+fn skip_path(tokens: &[TokenTree], mut at: usize) -> usize {
+    while is_double_colon(tokens, at + 1) && word(tokens.get(at + 3)).is_some() {
+        at += 3;
+    }
+    at + 1
+}
+
 /// The module path of a file.
 fn place(path: &Path) -> Vec<String> {
     let name = path.with_extension("");
@@ -312,7 +313,10 @@ fn place(path: &Path) -> Vec<String> {
 
 fn word(token: Option<&TokenTree>) -> Option<String> {
     match token {
-        Some(TokenTree::Ident(word)) => Some(word.to_string().trim_start_matches("r#").to_owned()),
+        Some(TokenTree::Ident(word)) => {
+            let word = word.to_string();
+            Some(word.strip_prefix("r#").map(str::to_owned).unwrap_or(word))
+        }
         _ => None,
     }
 }
