@@ -83,19 +83,19 @@ fn of_file(source: &TextFile) -> Vec<String> {
     let mut findings = Vec::new();
     if source.is_rust() {
         if !text.starts_with("//!") {
-            findings.push(format!("{shown}: has no //! line at the start that describes the file"));
+            findings.push(format!("{shown}:1: has no //! line; describe the file in one"));
         }
         let lines = text.lines().count();
         if lines > LONGEST_FILE && !is_test(&source.path) {
-            findings.push(format!("{shown}: {lines} lines; split it by {LONGEST_FILE}"));
+            findings.push(format!("{shown}:{lines}: the file has more than {LONGEST_FILE} lines; split it"));
         }
         let is_sys = |part: &OsStr| part.to_string_lossy().starts_with("sys");
         if text.contains(concat!("unsafe", " {")) && !source.path.iter().any(is_sys) {
-            findings.push(format!("{shown}: unsafe belongs in a sys module"));
+            findings.push(format!("{shown}: contains unsafe; move it to a sys module"));
         }
     }
     if let Some(line) = text.lines().position(|line| line.ends_with([' ', '\t'])) {
-        findings.push(format!("{shown}:{}: blanks at the end of the line", line + 1));
+        findings.push(format!("{shown}:{}: blanks at the end of the line; remove them", line + 1));
     }
     findings
 }

@@ -129,12 +129,12 @@ pub(super) fn differences(findings: &[Finding], recorded: &RuleCounts) -> Vec<St
             Ordering::Greater => {
                 out.extend(shown(findings.iter().filter(|it| it.rule == rule && it.folder == folder)));
                 out.push(format!(
-                    "{FILE}: {folder} has {now} findings of the rule {rule}, {before} are allowed; correct some \
-                     of those above"
+                    "{FILE}: the count of {rule} in {folder} is {now}, recorded {before}; correct findings \
+                     above until they are equal"
                 ));
             }
             Ordering::Less => out.push(format!(
-                "{FILE}: {folder} has {now} findings of the rule {rule}, fewer than the recorded {before}; \
+                "{FILE}: the count of {rule} in {folder} is {now}, recorded {before}; \
                  run `cargo xtask tidy --lower`"
             )),
         }
@@ -173,7 +173,7 @@ const HEADER: &str = "\
 ";
 
 /// Findings that are listed per rule and folder.
-const SHOWN: usize = 20;
+const SHOWN: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -193,7 +193,7 @@ mod tests {
     fn higher_count_is_listed_with_its_findings() {
         let said = differences(&findings(2), &RuleCounts::of(&findings(1)));
         assert_eq!(said[..2], ["crates/a/b.rs:1: is wrong; do it", "crates/a/b.rs:2: is wrong; do it"]);
-        assert!(said[2].contains("a has 2 findings of the rule prose, 1 are allowed"), "{said:?}");
+        assert!(said[2].contains("the count of prose in a is 2, recorded 1; correct"), "{said:?}");
         let many = differences(&findings(SHOWN + 3), &RuleCounts::default());
         assert_eq!(many[SHOWN], "and 3 more in files that changed earlier");
     }
