@@ -31,7 +31,7 @@ struct Module {
     place: Vec<String>,
     file: usize,
     /// Names that imports define here, and their paths.
-    names: Vec<(String, Vec<String>)>,
+    names: BTreeMap<String, Vec<Vec<String>>>,
     /// Modules with glob imports.
     globs: Vec<Vec<String>>,
     items: HashSet<String>,
@@ -70,7 +70,7 @@ impl Crate {
     pub(crate) fn uses(&self) -> Uses {
         let mut uses = Uses::new();
         for (index, module) in self.modules.iter().enumerate() {
-            let imported = module.names.iter().map(|(_, path)| path);
+            let imported = module.names.values().flatten();
             for path in imported.chain(&module.paths) {
                 if let Some(Target::Item(to)) = self.follow(index, path, DEEPEST) {
                     self.note(&mut uses, module.file, to, path);
@@ -88,7 +88,7 @@ impl Crate {
     /// Paths of the standard library and of other crates, if written out.
     pub(crate) fn foreign(&self) -> impl Iterator<Item = (&Path, String)> {
         self.modules.iter().flat_map(|module| {
-            let imported = module.names.iter().map(|(_, path)| path);
+            let imported = module.names.values().flatten();
             imported.chain(&module.paths).map(|path| (self.files[module.file].as_path(), path.join("::")))
         })
     }
@@ -161,8 +161,8 @@ impl Crate {
         if items.contains(name) {
             return Some(Target::Item(*file));
         }
-        let mut imported = names.iter().filter(|(known, _)| known == name);
-        if let Some(found) = imported.find_map(|(_, path)| self.follow(module, path, depth)) {
+        let mut imported = names.get(name).into_iter().flatten();
+        if let Some(found) = imported.find_map(|path| self.follow(module, path, depth)) {
             return Some(found);
         }
         globs.iter().find_map(|path| match self.follow(module, path, depth)? {
@@ -288,7 +288,7 @@ impl Reader<'_> {
                 let renamed =
                     word(tokens.get(at + 1)).filter(|word| word == "as").and(word(tokens.get(at + 2)));
                 if let Some(name) = renamed.or_else(|| path.last().cloned()) {
-                    self.module.names.push((name, path));
+                    self.module.names.entry(name).or_default().push(path);
                 }
             }
         }

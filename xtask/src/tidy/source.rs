@@ -21,13 +21,21 @@ pub(super) struct TextFile {
     pub(super) folder: String,
     pub(super) text: String,
     items: OnceLock<Vec<Item>>,
+    product_lines: OnceLock<usize>,
     blocks: OnceLock<Vec<Block>>,
 }
 
 impl TextFile {
     pub(super) fn new(path: impl Into<PathBuf>, folder: impl Into<String>, text: impl Into<String>) -> Self {
         let (path, folder, text) = (path.into(), folder.into(), text.into());
-        Self { path, folder, text, items: OnceLock::new(), blocks: OnceLock::new() }
+        Self {
+            path,
+            folder,
+            text,
+            items: OnceLock::new(),
+            product_lines: OnceLock::new(),
+            blocks: OnceLock::new(),
+        }
     }
 
     /// The functions and types of a Rust file.
@@ -37,7 +45,8 @@ impl TextFile {
 
     /// The functions and types of the product.
     pub(super) fn product_items(&self) -> impl Iterator<Item = &Item> {
-        let lines = self.product().map_or(0, |code| code.lines().count());
+        let count = || self.product().map_or(0, |code| code.lines().count());
+        let lines = *self.product_lines.get_or_init(count);
         self.items().iter().take_while(move |item| item.line <= lines)
     }
 
