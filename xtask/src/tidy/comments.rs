@@ -99,7 +99,7 @@ impl Words {
 }
 
 /// Columns of a line with a comment.
-const WIDEST: usize = 100;
+const WIDEST: usize = 110;
 
 /// Words of a sentence.
 const LONGEST: usize = 30;

@@ -1,6 +1,6 @@
 //! Measures a store: write and read throughput, the time to open it, and memory per object.
 //!
-//! `cargo run --release -p disk --example throughput DIRECTORY [OBJECTS]` creates a folder in the directory,
+//! `cargo run --release -p segment-store --example throughput DIRECTORY [OBJECTS]` creates a folder in the directory,
 //! writes this number of objects of 8 kB (100 000 by default), reads them in a random order with one thread
 //! and with two, and deletes the folder. The objects are in the page cache, so the result is the overhead of
 //! the store without the disk.

@@ -1,5 +1,5 @@
 //! The number of random histories per property test: a few by default, or the number in `PROPTEST_CASES`,
-//! such as `PROPTEST_CASES=100000 cargo test -p tiers`.
+//! such as `PROPTEST_CASES=100000 cargo test -p tier-routing`.
 
 use proptest::prelude::ProptestConfig;
 
