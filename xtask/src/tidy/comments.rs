@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn wide_comment_is_found() {
-        let wide = format!("fn a() {{}}\n    /// {}\n", "word ".repeat(20));
+        let wide = format!("fn a() {{}}\n    /// {}\n", "word ".repeat(22));
         assert_eq!(width(&[source(&wide)])[0].place, "a/src/a.rs:2");
-        let table = format!("//! | {}\n", "word ".repeat(20));
-        let narrow = format!("// {}\n", "é".repeat(97));
-        let code = format!("let a = \"{}\";\n", "word ".repeat(20));
+        let table = format!("//! | {}\n", "word ".repeat(22));
+        let narrow = format!("// {}\n", "é".repeat(107));
+        let code = format!("let a = \"{}\";\n", "word ".repeat(22));
         assert_eq!(width(&[source(&format!("{table}{narrow}{code}"))]).len(), 0);
     }
 
