@@ -5,11 +5,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use kv_server::Line;
+use kv_server::ExportLine;
 
 fuzz_target!(|text: &str| {
-    if let Ok(line) = Line::read(text) {
+    if let Ok(line) = ExportLine::read(text) {
         let again = serde_json::to_string(&line).expect("a line is always JSON");
-        assert_eq!(Line::read(&again).expect("it was one"), line);
+        assert_eq!(ExportLine::read(&again).expect("it was one"), line);
     }
 });

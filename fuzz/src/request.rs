@@ -3,8 +3,8 @@
 use bytes::BytesMut;
 use http_stack::{
     http1::{
-        Framing, Incoming, Malformed, Piece,
-        head::{self, End, Lines},
+        Chunk, Framing, Incoming, Malformed,
+        head::{self, HeadEnd, Lines},
     },
     limits,
 };
@@ -34,7 +34,7 @@ fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Requests {
 
 #[derive(Default)]
 struct Reader {
-    end: End,
+    end: HeadEnd,
     body: Option<Incoming>,
     requests: Vec<(String, String, Vec<u8>, bool)>,
 }
@@ -54,10 +54,10 @@ impl Reader {
             };
             let Some((.., data, is_whole)) = self.requests.last_mut() else { return Ok(()) };
             match body.next(bytes)? {
-                Piece::Data(some) => data.extend_from_slice(&some),
-                Piece::Trailers(_) => {}
-                Piece::Wanting => return Ok(()),
-                Piece::End => (*is_whole, self.body) = (true, None),
+                Chunk::Data(some) => data.extend_from_slice(&some),
+                Chunk::Trailers(_) => {}
+                Chunk::Wanting => return Ok(()),
+                Chunk::End => (*is_whole, self.body) = (true, None),
             }
         }
     }

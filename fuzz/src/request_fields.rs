@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http_stack::{
     http1::{
         Framing, Malformed,
-        head::{self, End, Lines},
+        head::{self, HeadEnd, Lines},
     },
     limits, qpack,
     request_head::{ExtendedConnect, Field, check_section, check_trailers},
@@ -40,7 +40,7 @@ pub fn accepted_sections_are_requests_in_lines(section: &[u8]) {
     if lines.len() > limits::HEADER_BYTES || others.len() >= limits::HEADERS {
         return;
     }
-    assert_eq!(End::default().find(&lines, Lines::Strict), Ok(Some(lines.len())));
+    assert_eq!(HeadEnd::default().find(&lines, Lines::Strict), Ok(Some(lines.len())));
     let head = match head::request(&Bytes::from(lines)) {
         Ok(head) => head,
         Err(Malformed::TooLarge) => return,

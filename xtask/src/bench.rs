@@ -1,11 +1,12 @@
 //! Benchmarks of Longhaul against peers in the same run: ratios depend less on the machine than absolute
 //! figures.
 
+mod closed_forms;
 mod compare;
 pub(crate) mod edge;
 mod engines;
+mod false_positives;
 mod figures;
-mod forms;
 mod grid;
 mod headers;
 pub(crate) mod iperf;
@@ -16,7 +17,6 @@ mod power;
 mod probe;
 mod program;
 mod speed;
-mod sure;
 mod tcp;
 mod tiers;
 mod veth;
@@ -28,8 +28,8 @@ use ::planet::Awake;
 use self::grid::Form;
 use crate::{release, run};
 
+pub(crate) use closed_forms::packets;
 pub(crate) use engines::bench as engines;
-pub(crate) use forms::packets;
 pub(crate) use headers::bench as headers;
 pub(crate) use tiers::choice;
 
@@ -53,11 +53,11 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     }
     if let ["sure", repeats @ ..] = words {
         return match repeats {
-            [] => sure::bench(1000, ""),
-            ["peers"] => sure::peers(200),
-            ["peers", repeats] => sure::peers(number(repeats)?),
-            [repeats] => sure::bench(number(repeats)?, ""),
-            [repeats, place] => sure::bench(number(repeats)?, place),
+            [] => false_positives::bench(1000, ""),
+            ["peers"] => false_positives::peers(200),
+            ["peers", repeats] => false_positives::peers(number(repeats)?),
+            [repeats] => false_positives::bench(number(repeats)?, ""),
+            [repeats, place] => false_positives::bench(number(repeats)?, place),
             _ => bail!(
                 "expected sure, perhaps peers, a number of repeats, and words of a place such as 'bursts | 50 x 50'"
             ),
@@ -133,7 +133,7 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "cities" => planet::cities(),
         "grid" => grid::bench(Form::Table),
         "forms" if group == "tcp" => tcp::forms(),
-        "forms" => forms::bench(),
+        "forms" => closed_forms::bench(),
         "loopback" => tcp::loopback(),
         "telemetry" => tcp::telemetry(),
         "explain" => tcp::explain(),

@@ -4,7 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use planet::outcome;
+use planet::cli_documents;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
@@ -47,13 +47,13 @@ fn pages() -> anyhow::Result<Vec<(String, String)>> {
 /// All documents: path of the schema, name of the document, and description.
 fn schemas() -> anyhow::Result<Vec<(String, String)>> {
     let printed = [
-        ("capture", "longhaul.lab.capture/1", schema_of::<outcome::Captured>()),
+        ("capture", "longhaul.lab.capture/1", schema_of::<cli_documents::Captured>()),
         ("catchment", "longhaul.lab.catchment/1", schema_of::<planet::Catchment>()),
         ("compare", "longhaul.compare/1", schema_of::<report::Comparison>()),
         ("convert", "longhaul.convert/1", schema_of::<report::Conversion>()),
-        ("cp", "longhaul.lab.cp/1", schema_of::<outcome::Copied>()),
+        ("cp", "longhaul.lab.cp/1", schema_of::<cli_documents::Copied>()),
         ("doctor", "longhaul.doctor/1", schema_of::<planet::doctor::Findings>()),
-        ("down", "longhaul.lab.down/1", schema_of::<outcome::Down>()),
+        ("down", "longhaul.lab.down/1", schema_of::<cli_documents::Down>()),
         ("edge-check", "longhaul.edge.check/1", schema_of::<edge::config::Checked>()),
         ("edge-explain", "longhaul.edge.explain/1", schema_of::<edge::admin::api::Explanation>()),
         ("edge-init", "longhaul.edge.init/1", schema_of::<edge::config::Initialized>()),
@@ -71,40 +71,44 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("edge-status", "longhaul.edge.status/1", schema_of::<edge::admin::api::Status>()),
         ("edge-ca", "longhaul.edge.ca/1", schema_of::<edge::Certificate>()),
         ("edge-token", "longhaul.edge.token/1", schema_of::<edge::Token>()),
-        ("exec", "longhaul.lab.exec/1", schema_of::<outcome::Executed>()),
+        ("exec", "longhaul.lab.exec/1", schema_of::<cli_documents::Executed>()),
         ("explain", "longhaul.tcp.explain/1", schema_of::<Vec<tcp::explain::Explanation>>()),
         ("fault", "longhaul.lab.fault/1", schema_of::<planet::FaultStatus>()),
         ("files", "longhaul.files/1", schema_of::<report::Written>()),
-        ("lift", "longhaul.lab.fault.lift/1", schema_of::<outcome::Lifted>()),
+        ("lift", "longhaul.lab.fault.lift/1", schema_of::<cli_documents::Lifted>()),
         ("logs", "longhaul.lab.logs/1", schema_of::<Vec<planet::Program>>()),
-        ("map", "longhaul.lab.map/1", schema_of::<outcome::Drawn>()),
+        ("map", "longhaul.lab.map/1", schema_of::<cli_documents::Drawn>()),
         ("mptcp", "longhaul.tcp.mptcp/1", schema_of::<tcp::mptcp::Audit>()),
-        ("oscil", "longhaul.tcp.oscil/1", schema_of::<trafficgen::oscil::Recording>()),
+        ("oscil", "longhaul.tcp.oscil/1", schema_of::<trafficgen::slow_reader::Recording>()),
         (
             "oscil-programmes",
             "longhaul.tcp.oscil.programme/1",
-            schema_of::<Vec<trafficgen::oscil::Programme>>(),
+            schema_of::<Vec<trafficgen::slow_reader::Programme>>(),
         ),
         ("ping", "longhaul.ping/1", schema_of::<probe::ping::Summary>()),
         ("ports", "longhaul.tcp.ports/1", schema_of::<trafficgen::ports::Measurement>()),
         ("probe", "longhaul.probe/2", schema_of::<probe::summary::Summary>()),
-        ("publish", "longhaul.lab.publish/1", schema_of::<outcome::Publishing>()),
+        ("publish", "longhaul.lab.publish/1", schema_of::<cli_documents::Publishing>()),
         ("report", "longhaul.report/1", report()),
         ("speed", "longhaul.speed/1", schema_of::<speedtest::result::Outcome>()),
         ("speed-score", "longhaul.speed.score/1", schema_of::<speedtest::result::Judgement>()),
-        ("speed-token", "longhaul.speed.token/1", schema_of::<speedtest::kept::Secret>()),
+        ("speed-token", "longhaul.speed.token/1", schema_of::<speedtest::stored_results::Secret>()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
         ("sweep", "longhaul.tcp.sweep/1", schema_of::<sweep::Sweep>()),
         ("transfer", "longhaul.transfer/1", schema_of::<trafficgen::transfer::Summary>()),
-        ("up", "longhaul.lab.up/1", schema_of::<outcome::Up>()),
-        ("view", "longhaul.lab.view/1", schema_of::<outcome::View>()),
+        ("up", "longhaul.lab.up/1", schema_of::<cli_documents::Up>()),
+        ("view", "longhaul.lab.view/1", schema_of::<cli_documents::View>()),
         ("window", "longhaul.tcp.window/1", schema_of::<tcp::window::Plan>()),
         ("window-check", "longhaul.tcp.window.check/1", schema_of::<tcp::window::Check>()),
     ];
     let printed = printed.map(|(file, name, schema)| (format!("docs/schema/{file}.json"), name, schema));
     let shown = [
         ("web/schema/figures.json", "longhaul.figures/1", schema_of::<report::figures::Figures>()),
-        ("web/schema/operator.json", "longhaul.speed.kept/1", schema_of::<speedtest::kept::Overview>()),
+        (
+            "web/schema/operator.json",
+            "longhaul.speed.kept/1",
+            schema_of::<speedtest::stored_results::Overview>(),
+        ),
     ];
     let shown = shown.map(|(path, name, schema)| (path.to_owned(), name, schema));
     let all = printed.into_iter().chain(shown);

@@ -4,13 +4,13 @@
 
 mod ask;
 mod centres;
-mod chance;
 mod clock;
+mod cluster;
 mod kv;
 mod network;
 mod outcome;
-mod place;
-mod scenes;
+mod rng;
+mod scenarios;
 mod server;
 mod tiers;
 mod timeline;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use nix::unistd::Uid;
 
-use self::{outcome::Total, place::Place};
+use self::{cluster::Place, outcome::Total};
 use crate::root;
 
 /// One run of each subject, with fixed faults.

@@ -31,7 +31,7 @@ struct Source {
 
 /// An error in a file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct Diagnostic {
     /// The path as the user gave it.
     pub path: String,
     /// Counted from 1.
@@ -59,16 +59,16 @@ impl Document {
     }
 
     /// Deserializes the first file. The error for an unknown key or name suggests the nearest known one.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Mistake> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
         self.parse_file(0)
     }
 
     /// A mistake at the span of a parsed value.
-    pub fn mistake(&self, span: Range<usize>, message: impl Into<String>) -> Mistake {
+    pub fn mistake(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
         let file = &self.files[self.file_of(&span)];
         let before = file.text.get(..span.start.saturating_sub(file.start)).unwrap_or(&file.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Mistake {
+        Diagnostic {
             path: file.path.clone(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -87,7 +87,7 @@ impl Document {
 
     /// Deserializes the file with this index. Newlines are prepended so that its spans are offsets in the
     /// whole document.
-    pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
+    pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Diagnostic> {
         let file = &self.files[number];
         toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
             let message = with_suggestion(&in_plain_words(error.message()));
@@ -102,7 +102,7 @@ impl Document {
 
     /// File, line and column of a span as `file:line:column`.
     pub fn place(&self, span: Range<usize>) -> String {
-        let Mistake { path, line, column, .. } = self.mistake(span, "");
+        let Diagnostic { path, line, column, .. } = self.mistake(span, "");
         format!("{path}:{line}:{column}")
     }
 
@@ -126,13 +126,13 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.path, self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for Diagnostic {}
 
 /// Returns `; did you mean "x"?` if `word` is close to one of `known`, else an empty string.
 pub fn suggestion<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {

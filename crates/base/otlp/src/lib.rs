@@ -7,16 +7,16 @@
 //!
 //! The crate has no clock and no sockets.
 
-mod answer;
 mod attribute;
-mod context;
 mod metrics;
+mod response;
 mod span;
+mod trace_context;
 
 pub use self::{
-    answer::Answer,
     attribute::{Attribute, Resource},
-    context::{Context, SpanId, TraceId},
     metrics::{histogram, metrics, sum},
+    response::Answer,
     span::{Event, Kind, Span, spans},
+    trace_context::{Context, SpanId, TraceId},
 };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     attribute::{Attribute, Resource, all},
-    context::{SpanId, TraceId},
+    trace_context::{SpanId, TraceId},
 };
 
 /// A finished span. Times are in nanoseconds since 1970.

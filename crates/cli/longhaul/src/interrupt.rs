@@ -17,7 +17,7 @@ use nix::{
         signalfd::{SfdFlags, SignalFd},
     },
 };
-use probe::Stop;
+use probe::ShutdownSignal;
 
 /// Receives termination signals.
 pub(crate) struct Interrupt {
@@ -43,11 +43,11 @@ impl Interrupt {
     }
 
     /// Calls `stop` for each signal.
-    pub(crate) fn ask(self, stop: &Stop) {
+    pub(crate) fn ask(self, stop: &ShutdownSignal) {
         let stop = stop.clone();
         std::thread::spawn(move || {
             while self.signals.wait().is_ok() {
-                stop.ask();
+                stop.request();
             }
         });
     }

@@ -12,11 +12,11 @@ pub(crate) mod figures;
 mod logs;
 mod map;
 mod names;
+mod planet_arg;
 mod publish;
 mod status;
 mod up;
 mod view;
-mod which;
 
 use std::{path::Path, process::ExitCode};
 
@@ -25,8 +25,8 @@ use clap::{Args, Subcommand};
 use planet::Planet;
 use world::{Document, Layout, World};
 
-pub(crate) use self::which::Which;
-use crate::{output::say, wrong_file};
+pub(crate) use self::planet_arg::Which;
+use crate::{file_kind_hint, output::say};
 
 /// Run an emulated planet and work on it interactively
 #[derive(Debug, Args)]
@@ -82,7 +82,7 @@ impl Lab {
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let (world, layout, notes) = World::read_all(&mut document, config_file::read_text)
-        .map_err(|error| wrong_file::instead_of_world(path, error.into()))?;
+        .map_err(|error| file_kind_hint::instead_of_world(path, error.into()))?;
     for note in notes {
         say(&note);
     }

@@ -1,13 +1,14 @@
 //! The `longhaul` command: dispatches to subcommands.
 
+mod arg_conventions;
 mod compare;
 mod complete;
 mod completions;
-mod conventions;
 mod convert;
 mod doctor;
 mod edge;
 mod example;
+mod file_kind_hint;
 mod interrupt;
 mod lab;
 mod log;
@@ -24,7 +25,6 @@ mod subjects;
 mod sys;
 mod tcp;
 mod transfer;
-mod wrong_file;
 
 use std::process::ExitCode;
 
@@ -74,7 +74,7 @@ enum Command {
 impl Cli {
     /// The command line definition, with the conventions applied.
     fn conventional() -> clap::Command {
-        conventions::keep(Self::command())
+        arg_conventions::keep(Self::command())
     }
 
     /// Parses the command line and starts the log. Exits on a usage error.

@@ -15,7 +15,7 @@ pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELL
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
-use crate::wrong_file::WrongFile;
+use crate::file_kind_hint::FileKindHint;
 
 /// Exit code of a command that could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
@@ -156,7 +156,7 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return kv_server::Error::hint(error);
     }
     if let Some(other) = cause.downcast_ref() {
-        return Some(WrongFile::hint(other));
+        return Some(FileKindHint::hint(other));
     }
     cause.downcast_ref().and_then(planet::Error::hint)
 }

@@ -1,6 +1,6 @@
 //! `longhaul ping`: measures round-trip times and loss of many targets from one process.
 
-mod show;
+mod render;
 
 use std::{
     io::{self, BufWriter, Write},
@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use probe::{
-    Stop,
+    ShutdownSignal,
     load::Progress,
     ping::{self, Config, Family, Summary, Target},
 };
@@ -81,7 +81,7 @@ impl Ping {
         };
         let targets = ping::resolve(&self.hosts, family)?;
         // After name resolution, during which Ctrl-C ends the program directly.
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let summary = match &self.output {
             Some(path) => {
@@ -95,7 +95,7 @@ impl Ping {
         if self.json {
             output::print_json(&summary)?;
         } else if !self.quiet {
-            output::print(&show::summary(&summary))?;
+            output::print(&render::summary(&summary))?;
         }
         if summary.interrupted {
             return Ok(interrupt::exit_code());
@@ -104,7 +104,12 @@ impl Ping {
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn measure(&self, targets: &[Target], recording: impl Write, stop: &Stop) -> anyhow::Result<Summary> {
+    fn measure(
+        &self,
+        targets: &[Target],
+        recording: impl Write,
+        stop: &ShutdownSignal,
+    ) -> anyhow::Result<Summary> {
         let config = Config {
             count: self.count,
             delay: self.delay,

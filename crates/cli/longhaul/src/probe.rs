@@ -3,7 +3,7 @@
 mod live;
 mod measure;
 mod remedy;
-mod show;
+mod render;
 mod unix_socket;
 pub(crate) mod words;
 
@@ -20,7 +20,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use probe::{
-    Catalogue, Family, Stop,
+    Catalogue, Family, ShutdownSignal,
     client::{Field, Known, Protocol, Redirects, Target, Trust},
     load::{self, Arrival, Config, Connections, Pace, Progress, Replay},
     summary::Summary,
@@ -158,7 +158,7 @@ pub(crate) struct Probe {
 impl Probe {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let targets = self.urls.iter().map(|url| self.target(url)).collect::<anyhow::Result<Vec<_>>>()?;
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let is_run = self.rate.is_some()
             || self.concurrency.is_some()
@@ -261,7 +261,7 @@ impl Probe {
     }
 
     /// Sends one request to each URL and shows it in detail.
-    fn look(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
+    fn look(&self, targets: &[Target], stop: &ShutdownSignal) -> anyhow::Result<ExitCode> {
         let config = Config {
             pace: Pace::Closed { concurrency: 1 },
             count: Some(1),
@@ -290,7 +290,7 @@ impl Probe {
                 continue;
             }
             for sample in Reader::new(kept.bytes().as_slice(), "the recording in memory")? {
-                output::print(&show::waterfall(&target.to_string(), &sample?, output::columns()))?;
+                output::print(&render::waterfall(&target.to_string(), &sample?, output::columns()))?;
             }
         }
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -13,9 +13,9 @@ use report::{Report, terminal::Detail};
 use scenario::{Options, Plan, Progress, Seed};
 
 use crate::{
+    file_kind_hint,
     interrupt::{self, Interrupt},
     output::{self, say},
-    wrong_file,
 };
 
 /// Run a scenario, print its result, write its report
@@ -45,7 +45,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let plan = Plan::read_with(&self.scenario, self.seed.map(Seed))
-            .map_err(|error| wrong_file::instead_of_scenario(&self.scenario, error.into()))?;
+            .map_err(|error| file_kind_hint::instead_of_scenario(&self.scenario, error.into()))?;
         for note in &plan.notes {
             say(note);
         }

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use probe::{
-    Stop,
+    ShutdownSignal,
     serve::{self, Config, ServiceTime, Tls},
 };
 use units::Bytes;
@@ -60,7 +60,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let is_tls = self.tls;
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let defaults = Config::default();
         let config = Config {

@@ -1,9 +1,9 @@
 //! `longhaul speed`: measures the speed of a line and rates it.
 
 mod live;
+mod render;
 mod score;
 mod serve;
-mod show;
 mod test;
 mod token;
 

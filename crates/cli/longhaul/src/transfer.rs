@@ -1,13 +1,13 @@
 //! `longhaul transfer`: one bulk transfer over TCP or Multipath TCP, with every byte verified.
 
-pub(crate) mod show;
+pub(crate) mod render;
 
 use std::{net::SocketAddr, ops::ControlFlow, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use probe::Stop;
+use probe::ShutdownSignal;
 use trafficgen::transfer::{self, Protocol, Sending, Serving, Stopping};
 use units::Bytes;
 
@@ -92,7 +92,7 @@ impl Transfer {
 
 impl Serve {
     fn run(&self) -> anyhow::Result<ExitCode> {
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let config = Serving {
             listen: self.listen,
@@ -100,7 +100,7 @@ impl Serve {
             rcvbuf: self.rcvbuf,
             window: self.window,
         };
-        let watch = || if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let watch = || if stop.is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         transfer::serve(&config, |address| say(&format!("listening on {address}")), say, watch)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -108,7 +108,7 @@ impl Serve {
 
 impl Send {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let bar = ProgressBar::new_spinner()
             .with_style(ProgressStyle::with_template("{spinner} {msg}").context("the line of progress")?);
@@ -126,7 +126,7 @@ impl Send {
             bar.set_message(format!("{} s: {} sent", bar.elapsed().as_secs(), units::show::bytes(sent)));
             bar.tick();
         };
-        let stopping = || match (stop.is_asked(), stop.is_insisted()) {
+        let stopping = || match (stop.is_requested(), stop.is_insisted()) {
             (_, true) => Stopping::Insisted,
             (true, false) => Stopping::Asked,
             (false, false) => Stopping::No,
@@ -137,7 +137,7 @@ impl Send {
         if self.json {
             output::print_json(&summary)?;
         } else {
-            output::print(&show::summary(&self.server, &summary))?;
+            output::print(&render::summary(&self.server, &summary))?;
         }
         Ok(if summary.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

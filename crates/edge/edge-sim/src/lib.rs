@@ -16,36 +16,36 @@
 //! the same code as a data centre. Distances are from the crate `world`.
 
 mod connections;
+mod counters;
 mod error;
+mod geography;
 mod left_out;
 mod number;
-mod places;
 mod plan;
 mod policy;
 mod request;
 mod result;
 mod run;
-mod show;
-mod side;
 mod store;
 mod synthetic;
-mod tally;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod topology_run;
 mod trace;
 mod zipf;
 
 pub use self::{
     error::Error,
+    geography::Place,
     left_out::LeftOut,
-    places::Place,
     plan::Plan,
     policy::Policy,
     request::{Request, Source},
     result::{City, Latency, Link, Origin, Side, Simulation, Tier},
     run::{Progress, run},
-    show::table,
     synthetic::Synthetic,
+    tables::table,
     trace::Trace,
     zipf::Zipf,
 };

@@ -10,7 +10,7 @@ use tier_routing::{Health, Measurements, Regional, Smart, Topology, Tuning};
 
 use crate::{
     Error, Policy,
-    places::{Place, Places},
+    geography::{Place, Places},
 };
 
 /// A zone of a network, as the input of a simulation.

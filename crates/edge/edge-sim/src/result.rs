@@ -6,7 +6,7 @@ use serde::Serialize;
 use statistics::Distribution;
 use world::gazetteer;
 
-use crate::{LeftOut, Place, Plan, side::Run, tally::NAMES};
+use crate::{LeftOut, Place, Plan, counters::NAMES, topology_run::Run};
 
 /// The results of all topologies over the same requests.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

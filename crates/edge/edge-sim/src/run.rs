@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use crate::{Error, Plan, Request, Simulation, Source, side::Run};
+use crate::{Error, Plan, Request, Simulation, Source, topology_run::Run};
 
 /// The progress of a simulation, which other threads can read.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tier_routing::KeyHash;
 
-use crate::{Error, Request, Source, Zipf, places::Crowd, request::BLOCK, zipf::uniform};
+use crate::{Error, Request, Source, Zipf, geography::Population, request::BLOCK, zipf::uniform};
 
 /// A synthetic trace. It is deterministic.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct Synthetic {
     gap_ns: f64,
     median_bytes: f64,
     fresh_ns: u64,
-    crowd: Crowd,
+    crowd: Population,
     random: Xoshiro256PlusPlus,
     at_ns: f64,
 }
@@ -31,7 +31,7 @@ impl Synthetic {
             gap_ns: 1e9 / per_second,
             median_bytes: 16_000.0,
             fresh_ns: u64::MAX,
-            crowd: Crowd::world(),
+            crowd: Population::world(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             at_ns: 0.0,
         }
@@ -58,7 +58,7 @@ impl Synthetic {
     /// # Errors
     /// Fails if the gazetteer does not contain the city.
     pub fn from_city(mut self, name: &str) -> Result<Self, Error> {
-        self.crowd = Crowd::city(name)?;
+        self.crowd = Population::city(name)?;
         Ok(self)
     }
 

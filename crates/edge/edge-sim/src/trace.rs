@@ -21,14 +21,14 @@ use self::{
     log::{AccessLog, Of},
     recognise::{Found, recognise},
 };
-use crate::{Error, LeftOut, Plan, Request, Source, places::Crowd, request::BLOCK};
+use crate::{Error, LeftOut, Plan, Request, Source, geography::Population, request::BLOCK};
 
 /// A file of requests, which is read during the simulation.
 #[derive(Debug)]
 pub struct Trace<R: Read = File> {
     path: PathBuf,
     format: Format<R>,
-    crowd: Crowd,
+    crowd: Population,
     random: Xoshiro256PlusPlus,
     fresh_ns: u64,
     /// The time of the last request in the previous block.
@@ -95,7 +95,7 @@ impl<R: Read> Trace<R> {
         Self {
             path: path.to_owned(),
             format,
-            crowd: Crowd::world(),
+            crowd: Population::world(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             fresh_ns,
             before_ns: 0,
@@ -109,7 +109,7 @@ impl<R: Read> Trace<R> {
     /// # Errors
     /// Fails if the gazetteer does not contain the city.
     pub fn from_city(mut self, name: &str) -> Result<Self, Error> {
-        self.crowd = Crowd::city(name)?;
+        self.crowd = Population::city(name)?;
         Ok(self)
     }
 

@@ -24,7 +24,7 @@ use config_file::Document;
 use http_cache::{Coding, SetCookie};
 use http_stack::{
     HeaderName, Origin, Revoked, StatusCode,
-    server::{Identity, Objection},
+    server::{CertWarning, Identity},
     token::TokenHash,
 };
 use kv_nats::Address;
@@ -250,7 +250,7 @@ impl Network {
                 let objections = identity.objections(hosts.iter().map(String::as_str));
                 let place = certificate.display();
                 let told =
-                    |objection: &Objection| format!("data centre {name}, certificate {place}: {objection}");
+                    |objection: &CertWarning| format!("data centre {name}, certificate {place}: {objection}");
                 objections.iter().map(told).collect()
             }
         }
@@ -275,14 +275,14 @@ impl Network {
     /// Validates a parsed file to run the data centres.
     /// # Errors
     /// If the file is invalid. The error contains the position and the expected value.
-    pub fn read(document: &Document) -> Result<Self, config_file::Mistake> {
+    pub fn read(document: &Document) -> Result<Self, config_file::Diagnostic> {
         file::read(document, Purpose::Run)
     }
 
     /// Validates a parsed file.
     /// # Errors
     /// If the file is invalid. The error contains the position and the expected value.
-    pub fn read_for(document: &Document, purpose: Purpose) -> Result<Self, config_file::Mistake> {
+    pub fn read_for(document: &Document, purpose: Purpose) -> Result<Self, config_file::Diagnostic> {
         file::read(document, purpose)
     }
 

@@ -15,7 +15,7 @@ pub enum Error {
     },
     /// The network file is invalid.
     #[error("{0}")]
-    Mistake(#[from] config_file::Mistake),
+    Mistake(#[from] config_file::Diagnostic),
     /// A socket, a certificate or the trusted certificates cannot be used.
     #[error(transparent)]
     Http(#[from] http_stack::Error),

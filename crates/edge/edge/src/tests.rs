@@ -45,7 +45,8 @@ use std::{
 use config_file::Document;
 use http_cache::purge::{Depth, Purge};
 use http_stack::{
-    Body, Bytes, Method, Request, Response, Scheme, Server, StatusCode, Stop, client::Trust, server::Peer,
+    Body, Bytes, Method, Request, Response, Scheme, Server, ShutdownSignal, StatusCode, client::Trust,
+    server::Peer,
 };
 use tokio::sync::Notify;
 
@@ -65,7 +66,7 @@ const MEMORY: u64 = 4 << 20;
 struct Fixture {
     node: Arc<WorkerState>,
     request_count: Arc<AtomicUsize>,
-    stop: Stop,
+    stop: ShutdownSignal,
 }
 
 /// A response: status, Cache-Status without its ttl, body.
@@ -106,7 +107,7 @@ impl Fixture {
     {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let origin = server.addresses().unwrap()[0];
-        let (request_count, stop) = (Arc::new(AtomicUsize::new(0)), Stop::new());
+        let (request_count, stop) = (Arc::new(AtomicUsize::new(0)), ShutdownSignal::new());
         let (counter, respond) = (Arc::clone(&request_count), Arc::new(respond));
         let handler = move |request: Request<Body>| {
             let (number, respond) = (counter.fetch_add(1, SeqCst), Arc::clone(&respond));
@@ -166,8 +167,8 @@ fn worker_state(node: Arc<Node>) -> Arc<WorkerState> {
 
 impl Drop for Fixture {
     fn drop(&mut self) {
-        self.stop.ask();
-        self.stop.ask();
+        self.stop.request();
+        self.stop.request();
     }
 }
 
@@ -579,8 +580,10 @@ async fn uncacheable_requests_are_not_serialized() {
 #[tokio::test]
 async fn internal_headers_neither_enter_nor_leave() {
     let fixture = Fixture::new("", async |request: Request<Body>, _| {
-        let came =
-            request.headers().keys().any(|name| http_cache::internal::is_internal(name.as_str().as_bytes()));
+        let came = request
+            .headers()
+            .keys()
+            .any(|name| http_cache::internal_headers::is_internal(name.as_str().as_bytes()));
         let mut response = with("max-age=60", format!("{came}"));
         response.headers_mut().insert("lh-cache-tier", "fra".parse().unwrap());
         response

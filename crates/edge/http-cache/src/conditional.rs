@@ -145,7 +145,7 @@ fn opaque(tag: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, Selection, Terms};
+    use crate::{Control, Terms, VaryKey};
 
     fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
         fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
@@ -154,7 +154,7 @@ mod tests {
     fn stored(fields: &[(&'static str, &str)]) -> Stored {
         let (headers, status, now) = (map(fields), StatusCode::OK, Time::from_millis(0));
         let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
-        Stored { status, headers, terms, selection: Selection::default() }
+        Stored { status, headers, terms, selection: VaryKey::default() }
     }
 
     #[test]

@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Control, Selection, Terms, Time};
+    use crate::{Control, Terms, Time, VaryKey};
 
     fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
         fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
@@ -142,7 +142,7 @@ mod tests {
     fn supply(coverage: &Coverage, fields: &[(&'static str, &str)]) -> Supply {
         let (headers, status, now) = (map(&[("etag", "\"a\"")]), StatusCode::OK, Time::from_millis(0));
         let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
-        let stored = Stored { status, headers, terms, selection: Selection::default() };
+        let stored = Stored { status, headers, terms, selection: VaryKey::default() };
         coverage.supply(&Method::GET, &map(fields), &stored, DateMatch::NotNewer)
     }
 

@@ -12,7 +12,7 @@ use http_types::{
 use crate::{
     directives::{directives, elements},
     ranges::announced,
-    selection::weighed,
+    vary::weighed,
 };
 
 /// A content coding.

@@ -17,13 +17,13 @@ mod ghosts;
 use std::collections::{HashMap, VecDeque};
 
 use self::ghosts::Ghosts;
-use crate::numbers::Spread;
+use crate::hash::U64Hasher;
 
 /// The objects of a store, by number, with a limit for their total size.
 #[derive(Debug)]
 pub struct Eviction {
     capacity: u64,
-    objects: HashMap<u64, Object, Spread>,
+    objects: HashMap<u64, Object, U64Hasher>,
     small: Queue,
     main: Queue,
     /// Names of objects that were evicted from the small queue.

@@ -118,7 +118,7 @@ mod tests {
     use http_types::HeaderName;
 
     use super::*;
-    use crate::{Control, Selection, Terms, Time};
+    use crate::{Control, Terms, Time, VaryKey};
 
     fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -131,7 +131,7 @@ mod tests {
     fn stored(fields: &[(&'static str, &str)]) -> Stored {
         let (headers, status, now) = (map(fields), StatusCode::OK, Time::from_millis(0));
         let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
-        Stored { status, headers, terms, selection: Selection::default() }
+        Stored { status, headers, terms, selection: VaryKey::default() }
     }
 
     const TAG: (&str, &str) = ("etag", "\"a\"");

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use http_types::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::{Control, Lifetime, Selection, Stored, Terms, Time, purge::Subject};
+use crate::{Control, Lifetime, Stored, Terms, Time, VaryKey, purge::Subject};
 
 /// A stored response without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
         outdated: (flags & OUTDATED > 0).then_some(Time::from_millis(outdated)),
         ..Terms::read(status, &headers, control, ttl, (received, received))
     };
-    let selection = Selection::again(selected_by, language);
+    let selection = VaryKey::again(selected_by, language);
     let subject = Subject { zone, url: url.to_owned(), tags, groups };
     Some(Head { stored: Stored { status, headers, terms, selection }, subject, began })
 }
@@ -207,7 +207,7 @@ mod tests {
         let mut terms =
             Terms::read(StatusCode::OK, &headers, control, Some(Duration::from_millis(1_500)), times);
         terms.outdated = Some(times.1);
-        let selection = Selection::of(&request, &headers).unwrap();
+        let selection = VaryKey::of(&request, &headers).unwrap();
         let [zone, url, tag, group] = ["z", URL, "t", "g"].map(str::to_owned);
         Head {
             stored: Stored { status: StatusCode::OK, headers, terms, selection },
@@ -225,7 +225,7 @@ mod tests {
         let head = head();
         assert_eq!(read(&written(&head), URL, &[]), Some(head.clone()));
         let mut plain = head;
-        plain.stored.selection = Selection::default();
+        plain.stored.selection = VaryKey::default();
         plain.stored.terms = Terms { outdated: None, ..plain.stored.terms };
         assert_eq!(read(&written(&plain), URL, &[]), Some(plain));
     }

@@ -30,6 +30,8 @@
 //!
 //! The crate has no clock, no sockets and no bodies: the caller provides the time and stores the bytes.
 
+mod cache_outcome;
+mod cacheability;
 mod conditional;
 mod control;
 mod coverage;
@@ -39,27 +41,27 @@ mod eviction;
 mod extension;
 mod fragment;
 mod freshness;
+mod hash;
 pub mod head;
-pub mod internal;
+pub mod internal_headers;
 pub mod invalidation;
 mod key;
 mod max_forwards;
-mod numbers;
 pub mod path;
 mod personal;
 pub mod purge;
 pub mod ranges;
-mod request;
-mod rest;
+mod request_directives;
+mod resume;
 mod reuse;
-mod selection;
 mod status;
-mod storable;
 mod time;
-mod told;
 pub mod update;
+mod vary;
 
 pub use self::{
+    cache_outcome::CacheOutcome,
+    cacheability::{NotStored, is_never_stored, may_store},
     conditional::{DateMatch, Validators, is_not_modified, is_solicited, make_unconditional},
     control::Control,
     coverage::{Coverage, Gap, Supply},
@@ -68,16 +70,14 @@ pub use self::{
     extension::fits_extension,
     fragment::{Fragment, is_same_representation, representation_fields},
     freshness::{Lifetime, Terms, rule_lifetime},
+    hash::U64Hasher,
     key::{Key, KeyRule, overrides_request},
     max_forwards::MaxForwards,
-    numbers::Spread,
     personal::{SetCookie, take_personal},
-    request::Wishes,
-    rest::Rest,
+    request_directives::RequestDirectives,
+    resume::MissingRange,
     reuse::{Reuse, Stored},
-    selection::Selection,
     status::{CacheStatus, Forward},
-    storable::{NotStored, is_never_stored, may_store},
     time::Time,
-    told::Told,
+    vary::VaryKey,
 };

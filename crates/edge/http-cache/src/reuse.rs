@@ -7,7 +7,7 @@ use http_types::{
     header::{AGE, HeaderValue},
 };
 
-use crate::{Selection, Terms, Time, Wishes};
+use crate::{RequestDirectives, Terms, Time, VaryKey};
 
 /// A stored response without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Stored {
     /// The conditions for its use.
     pub terms: Terms,
     /// The requests that it matches (Vary).
-    pub selection: Selection,
+    pub selection: VaryKey,
 }
 
 /// How a stored response may be used.
@@ -37,7 +37,7 @@ pub enum Reuse {
 
 impl Stored {
     /// How the response may be used for a request with these directives.
-    pub fn reuse(&self, wishes: Wishes, now: Time) -> Reuse {
+    pub fn reuse(&self, wishes: RequestDirectives, now: Time) -> Reuse {
         let Terms { control, .. } = &self.terms;
         let age = self.terms.age(now);
         if control.no_cache || wishes.no_cache || wishes.max_age.is_some_and(|oldest| age > oldest) {
@@ -70,7 +70,7 @@ impl Stored {
 
     /// Whether it may be served instead of an error: by its own stale-if-error, otherwise by the operator's
     /// default.
-    pub fn stands_in(&self, operators: Duration, now: Time) -> bool {
+    pub fn may_serve_stale(&self, operators: Duration, now: Time) -> bool {
         let Terms { control, .. } = &self.terms;
         let window = control.stale_if_error.unwrap_or(operators);
         if control.no_cache {
@@ -105,7 +105,7 @@ mod tests {
             [(http_types::header::CACHE_CONTROL, cache_control.parse().unwrap())].into_iter().collect();
         let (status, now) = (StatusCode::OK, Time::from_millis(0));
         let terms = Terms::read(status, &headers, Control::read(&headers, &[]), None, (now, now));
-        Stored { status, headers, terms, selection: Selection::default() }
+        Stored { status, headers, terms, selection: VaryKey::default() }
     }
 
     fn at(seconds: u64) -> Time {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn time_decides_and_then_what_was_allowed() {
-        let plain = Wishes::default();
+        let plain = RequestDirectives::default();
         let object = stored("max-age=10, stale-while-revalidate=5");
         let expected = [
             (9, Reuse::Fresh),
@@ -133,18 +133,22 @@ mod tests {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let object = stored("max-age=10");
         for (wishes, second, reuse) in [
-            (Wishes { max_age: seconds(3), ..Wishes::default() }, 4, Reuse::Validate),
-            (Wishes { max_age: seconds(3), ..Wishes::default() }, 3, Reuse::Fresh),
-            (Wishes { min_fresh: seconds(3), ..Wishes::default() }, 8, Reuse::Validate),
-            (Wishes { max_stale: seconds(3), ..Wishes::default() }, 13, Reuse::Stale),
-            (Wishes { max_stale: seconds(3), ..Wishes::default() }, 14, Reuse::Validate),
-            (Wishes { no_cache: true, ..Wishes::default() }, 1, Reuse::Validate),
+            (RequestDirectives { max_age: seconds(3), ..RequestDirectives::default() }, 4, Reuse::Validate),
+            (RequestDirectives { max_age: seconds(3), ..RequestDirectives::default() }, 3, Reuse::Fresh),
+            (RequestDirectives { min_fresh: seconds(3), ..RequestDirectives::default() }, 8, Reuse::Validate),
+            (RequestDirectives { max_stale: seconds(3), ..RequestDirectives::default() }, 13, Reuse::Stale),
+            (
+                RequestDirectives { max_stale: seconds(3), ..RequestDirectives::default() },
+                14,
+                Reuse::Validate,
+            ),
+            (RequestDirectives { no_cache: true, ..RequestDirectives::default() }, 1, Reuse::Validate),
         ] {
             assert_eq!(object.reuse(wishes, at(second)), reuse, "{wishes:?}");
         }
         let strict = stored("max-age=10, must-revalidate");
         assert_eq!(
-            strict.reuse(Wishes { max_stale: seconds(9), ..Wishes::default() }, at(11)),
+            strict.reuse(RequestDirectives { max_stale: seconds(9), ..RequestDirectives::default() }, at(11)),
             Reuse::Validate
         );
     }
@@ -152,25 +156,25 @@ mod tests {
     #[test]
     fn instead_of_an_error_where_nothing_forbids_it() {
         let minute = Duration::from_secs(60);
-        assert!(stored("max-age=10").stands_in(minute, at(70)));
-        assert!(!stored("max-age=10").stands_in(minute, at(71)));
-        assert!(stored("max-age=10, stale-if-error=90").stands_in(Duration::ZERO, at(100)));
-        assert!(!stored("max-age=10, must-revalidate").stands_in(minute, at(11)));
-        assert!(!stored("max-age=10, no-cache").stands_in(minute, at(11)));
-        assert!(!stored("s-maxage=10").stands_in(minute, at(11)));
+        assert!(stored("max-age=10").may_serve_stale(minute, at(70)));
+        assert!(!stored("max-age=10").may_serve_stale(minute, at(71)));
+        assert!(stored("max-age=10, stale-if-error=90").may_serve_stale(Duration::ZERO, at(100)));
+        assert!(!stored("max-age=10, must-revalidate").may_serve_stale(minute, at(11)));
+        assert!(!stored("max-age=10, no-cache").may_serve_stale(minute, at(11)));
+        assert!(!stored("s-maxage=10").may_serve_stale(minute, at(11)));
     }
 
     #[test]
     fn what_was_purged_this_moment_needs_leave_as_well() {
         let mut object = stored("max-age=10, stale-while-revalidate=0");
-        assert!(object.stands_in(Duration::ZERO, at(4)), "it is fresh");
+        assert!(object.may_serve_stale(Duration::ZERO, at(4)), "it is fresh");
         object.terms.outdated = Some(at(5));
         // Also if the clock was set back.
         for now in [at(5), at(3)] {
             assert_eq!(object.terms.staleness(now), Duration::ZERO);
-            assert_eq!(object.reuse(Wishes::default(), now), Reuse::Validate);
-            assert!(!object.stands_in(Duration::ZERO, now));
-            assert!(object.stands_in(Duration::from_secs(1), now));
+            assert_eq!(object.reuse(RequestDirectives::default(), now), Reuse::Validate);
+            assert!(!object.may_serve_stale(Duration::ZERO, now));
+            assert!(object.may_serve_stale(Duration::from_secs(1), now));
         }
     }
 
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn must_revalidate_and_purges_exclude_each_stale_use() {
         let swr = "max-age=10, stale-while-revalidate=600, stale-if-error=600";
-        let willing = Wishes { max_stale: Some(Duration::MAX), ..Wishes::default() };
+        let willing = RequestDirectives { max_stale: Some(Duration::MAX), ..RequestDirectives::default() };
         for (directives, plain, with_max_stale, on_failure) in [
             ("", Reuse::WhileRevalidated, Reuse::WhileRevalidated, true),
             (", s-maxage=10", Reuse::WhileRevalidated, Reuse::WhileRevalidated, true),
@@ -193,11 +197,11 @@ mod tests {
             (", no-cache", Reuse::Validate, Reuse::Validate, false),
         ] {
             let mut object = stored(&format!("{swr}{directives}"));
-            assert_eq!(object.reuse(Wishes::default(), at(20)), plain, "{directives}");
+            assert_eq!(object.reuse(RequestDirectives::default(), at(20)), plain, "{directives}");
             assert_eq!(object.reuse(willing, at(20)), with_max_stale, "{directives}");
-            assert_eq!(object.stands_in(Duration::ZERO, at(20)), on_failure, "{directives}");
+            assert_eq!(object.may_serve_stale(Duration::ZERO, at(20)), on_failure, "{directives}");
             object.terms.outdated = Some(at(5));
-            assert_eq!(object.reuse(Wishes::default(), at(6)), Reuse::Validate, "{directives}");
+            assert_eq!(object.reuse(RequestDirectives::default(), at(6)), Reuse::Validate, "{directives}");
             assert_eq!(object.reuse(willing, at(6)), Reuse::Validate, "{directives}");
         }
         assert_eq!(stored("s-maxage=10").reuse(willing, at(20)), Reuse::Validate);

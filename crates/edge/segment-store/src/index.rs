@@ -11,8 +11,8 @@ use std::{
 };
 
 use crate::{
-    changes::Changes,
     format::{Entry, Id, Kind},
+    generations::Changes,
     segment::Segment,
 };
 

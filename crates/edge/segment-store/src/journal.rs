@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Error,
-    directory::replace,
+    dir_lock::replace,
     format::{FileHeader, FileKind, Header, Id, Kind, LONGEST_NOTE, Place, Unfit},
     scan::{End, Records},
 };

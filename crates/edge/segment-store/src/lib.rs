@@ -29,12 +29,12 @@
 //! caller that notes its purges first can repeat them. Checksums of all returned bytes are verified, except
 //! for [`Short::place`], where that is the caller's responsibility.
 
-mod changes;
 mod clock;
 mod config;
-mod directory;
+mod dir_lock;
 mod error;
 pub mod format;
+mod generations;
 mod health;
 mod index;
 mod journal;
@@ -45,10 +45,10 @@ mod record;
 pub mod scan;
 mod segment;
 mod shared;
-mod short;
+mod single_block;
 mod store;
+mod stored_body;
 mod writer;
-mod written;
 
 pub use self::{
     config::Config,
@@ -58,8 +58,8 @@ pub use self::{
     index::Usage,
     reader::{Body, Found, Piece},
     segment::Wait,
-    short::Short,
+    single_block::BlockRef,
     store::{Opened, Store},
+    stored_body::{Kept, StoredBody},
     writer::Writer,
-    written::{Kept, Written},
 };

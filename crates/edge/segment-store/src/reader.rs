@@ -3,7 +3,7 @@
 use std::ops::{Deref, Range};
 
 use crate::{
-    Error, Wait, Written,
+    Error, StoredBody, Wait,
     format::{BLOCK, Header, Id, Kind},
     record::Record,
 };
@@ -18,7 +18,7 @@ pub struct Found {
     /// The length of the body in bytes.
     pub length: u64,
     /// The body.
-    pub body: Written,
+    pub body: StoredBody,
     /// The change counter of the key before the lookup.
     pub(crate) changes: u64,
 }
@@ -27,7 +27,7 @@ pub struct Found {
 /// [damaged](Error::Damaged), the caller should remove the object.
 #[derive(Debug)]
 pub struct Body {
-    written: Written,
+    written: StoredBody,
     rest: Range<u64>,
     wait: Wait,
 }
@@ -39,7 +39,7 @@ pub struct Piece {
     part: Range<usize>,
 }
 
-impl Written {
+impl StoredBody {
     /// Reads the available bytes of a range. Objects that are read are less likely to be evicted.
     pub fn read(&self, range: Range<u64>, wait: Wait) -> Body {
         self.index.mark(self.id, true);

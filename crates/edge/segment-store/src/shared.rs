@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
 
 use crate::{
     Config, Error,
-    directory::Directory,
+    dir_lock::Directory,
     format::{LONGEST_HEAD, LONGEST_KEY},
     index::Index,
     journal::Journal,

@@ -10,8 +10,8 @@ use std::{
 };
 
 use crate::{
-    Body, Config, Error, Found, State, Usage, Wait, Writer, Written,
-    directory::Directory,
+    Body, Config, Error, Found, State, StoredBody, Usage, Wait, Writer,
+    dir_lock::Directory,
     format::{Header, Id, Object, hash},
     index::Index,
     journal::Journal,
@@ -110,7 +110,7 @@ impl Store {
             // Objects that were evicted meanwhile are skipped.
             let segments = index.segments(blocks.iter().map(|block| block.segment));
             let Some(segments) = segments.filter(|_| found == key) else { continue };
-            let body = Written::new(id, (blocks, length), segments, Arc::clone(index));
+            let body = StoredBody::new(id, (blocks, length), segments, Arc::clone(index));
             all.push(Found { id, head, length, body, changes });
         }
         Ok(all)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Error, Written,
+    Error, StoredBody,
     format::{BLOCK, Header, Id, Object},
     shared::Shared,
 };
@@ -21,7 +21,7 @@ pub struct Writer {
     /// The length of the body so far.
     length: u64,
     /// The full blocks.
-    written: Written,
+    written: StoredBody,
     /// Room for a header, and the incomplete block. Empty before its first byte.
     block: Vec<u8>,
     /// Segments that are pinned because they contain blocks.
@@ -31,7 +31,7 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, id: Id, key: &[u8], head: &[u8]) -> Self {
-        let written = Written::new(id, (Vec::new(), 0), BTreeMap::new(), Arc::clone(&shared.index));
+        let written = StoredBody::new(id, (Vec::new(), 0), BTreeMap::new(), Arc::clone(&shared.index));
         let (key, head) = (key.to_vec(), head.to_vec());
         Self {
             shared,
@@ -91,7 +91,7 @@ impl Writer {
 
     /// The body that is readable so far, in whole blocks. It grows during writing, and is complete after
     /// [`Writer::finish`].
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> StoredBody {
         self.written.clone()
     }
 

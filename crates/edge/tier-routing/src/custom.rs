@@ -1,12 +1,12 @@
 //! The operator's own map of tiers.
 
-use crate::{CentreId, Network};
+use crate::{DataCentreId, Network};
 
 /// The upper tier of each data centre; `None` for a data centre that requests from the origin. The map has no
 /// loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Custom {
-    above: Vec<Option<CentreId>>,
+    above: Vec<Option<DataCentreId>>,
 }
 
 /// Data centres that would forward requests in a loop.
@@ -32,7 +32,7 @@ impl Custom {
     /// When the pairs form a loop.
     pub fn new(
         network: &Network,
-        pairs: impl IntoIterator<Item = (CentreId, CentreId)>,
+        pairs: impl IntoIterator<Item = (DataCentreId, DataCentreId)>,
     ) -> Result<Self, Loop> {
         let mut above = vec![None; network.len()];
         for (from, to) in pairs {
@@ -44,7 +44,7 @@ impl Custom {
             let mut here = Some(start);
             while let Some(centre) = here {
                 if let Some(first) = seen.iter().position(|&other| other == centre) {
-                    let name = |&id: &CentreId| network.centre(id).name.clone();
+                    let name = |&id: &DataCentreId| network.centre(id).name.clone();
                     return Err(Loop { names: seen[first..].iter().map(name).collect() });
                 }
                 seen.push(centre);
@@ -55,7 +55,7 @@ impl Custom {
     }
 
     /// The upper tier of a data centre; `None` is the origin.
-    pub fn above(&self, centre: CentreId) -> Option<CentreId> {
+    pub fn above(&self, centre: DataCentreId) -> Option<DataCentreId> {
         self.above.get(usize::from(centre.0)).copied().flatten()
     }
 }
@@ -72,9 +72,9 @@ mod tests {
         let centre = |name: &str| Centre { name: name.into(), region: "r".into(), weight: 1 };
         let network = Network::new(["lhr", "fra", "ams", "syd"].map(centre).into(), |_, _| Duration::ZERO);
         let map = |pairs: &[(u16, u16)]| {
-            Custom::new(&network, pairs.iter().map(|&(from, to)| (CentreId(from), CentreId(to))))
+            Custom::new(&network, pairs.iter().map(|&(from, to)| (DataCentreId(from), DataCentreId(to))))
         };
-        assert_eq!(map(&[(3, 0), (0, 1)]).unwrap().above(CentreId(3)), Some(CentreId(0)));
+        assert_eq!(map(&[(3, 0), (0, 1)]).unwrap().above(DataCentreId(3)), Some(DataCentreId(0)));
         let said = map(&[(3, 0), (0, 1), (1, 2), (2, 0)]).unwrap_err().to_string();
         assert_eq!(
             said,

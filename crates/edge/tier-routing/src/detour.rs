@@ -7,12 +7,12 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
-use crate::{CentreId, Renumbering};
+use crate::{DataCentreId, Renumbering};
 
 /// The results of detours, by origin address and data centre.
 #[derive(Debug, Clone, Default)]
 pub struct Detours {
-    known: BTreeMap<SocketAddr, BTreeMap<CentreId, Known>>,
+    known: BTreeMap<SocketAddr, BTreeMap<DataCentreId, Known>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +26,7 @@ struct Known {
 
 impl Detours {
     /// Records that a request through this data centre received a response after `latency`.
-    pub fn worked(&mut self, now: Duration, address: SocketAddr, centre: CentreId, latency: Duration) {
+    pub fn worked(&mut self, now: Duration, address: SocketAddr, centre: DataCentreId, latency: Duration) {
         let known = self.known(now, address, centre);
         known.successes += 1;
         known.latency = Some(known.latency.map_or(latency, |before| (before * 7 + latency) / 8));
@@ -34,14 +34,14 @@ impl Detours {
     }
 
     /// Records that a request through this data centre received no response.
-    pub fn failed(&mut self, now: Duration, address: SocketAddr, centre: CentreId) {
+    pub fn failed(&mut self, now: Duration, address: SocketAddr, centre: DataCentreId) {
         let known = self.known(now, address, centre);
         known.failures += 1;
         known.fade();
     }
 
     pub(crate) fn renumbered(&self, to: &Renumbering) -> Self {
-        let renumber = |centres: &BTreeMap<CentreId, Known>| {
+        let renumber = |centres: &BTreeMap<DataCentreId, Known>| {
             centres.iter().filter_map(|(&id, &known)| Some((to.of(id)?, known))).collect()
         };
         Self { known: self.known.iter().map(|(&address, centres)| (address, renumber(centres))).collect() }
@@ -53,7 +53,7 @@ impl Detours {
         &self,
         now: Duration,
         address: SocketAddr,
-        centre: CentreId,
+        centre: DataCentreId,
         guess: Duration,
     ) -> Duration {
         let known = self.known.get(&address).and_then(|centres| centres.get(&centre)).copied();
@@ -62,9 +62,10 @@ impl Detours {
         known.latency.unwrap_or(guess) + FAILURE_COSTS.mul_f64(failures / successes)
     }
 
-    fn known(&mut self, now: Duration, address: SocketAddr, centre: CentreId) -> &mut Known {
+    fn known(&mut self, now: Duration, address: SocketAddr, centre: DataCentreId) -> &mut Known {
         if self.known.len() >= MOST && !self.known.contains_key(&address) {
-            let newest = |centres: &BTreeMap<CentreId, Known>| centres.values().map(|known| known.at).max();
+            let newest =
+                |centres: &BTreeMap<DataCentreId, Known>| centres.values().map(|known| known.at).max();
             let oldest = self.known.iter().min_by_key(|(_, centres)| newest(centres)).map(|(&key, _)| key);
             oldest.map(|key| self.known.remove(&key));
         }
@@ -103,7 +104,7 @@ const MOST: usize = 1000;
 mod tests {
     use super::*;
 
-    const ME: CentreId = CentreId(1);
+    const ME: DataCentreId = DataCentreId(1);
 
     fn origin() -> SocketAddr {
         SocketAddr::from(([192, 0, 2, 1], 443))

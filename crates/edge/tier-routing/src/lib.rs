@@ -19,40 +19,42 @@
 //! This crate has no clock and no sockets. `now` is a monotonic time since an arbitrary start, supplied by
 //! the caller.
 
-mod centre;
 mod custom;
+mod data_centre;
 mod detour;
-mod failures;
 mod fault;
 mod health;
+mod hedge_delay;
 #[cfg(test)]
 mod histories;
 mod key;
-mod ledger;
 mod measurements;
 mod network;
-mod patience;
-mod reach;
 mod rendezvous;
 mod renumber;
+mod replicated_log;
+mod route_failures;
+mod route_selector;
 mod smart;
 mod zone;
 
 pub use self::{
-    centre::{Centre, CentreId},
     custom::{Custom, Loop},
+    data_centre::{Centre, DataCentreId},
     detour::Detours,
-    failures::{Failures, Listed, Met, Route},
     fault::Fault,
     health::{Health, State},
+    hedge_delay::Patience,
     key::KeyHash,
-    ledger::{Ledger, LogId, MOST_LOGS, New, News, NoPosition, Piece, Position, REMEMBERED},
     measurements::{Measurements, Typical},
     network::Network,
-    patience::Patience,
-    reach::{Next, Reach, Replay, Surroundings, Tries},
     rendezvous::Rendezvous,
     renumber::Renumbering,
+    replicated_log::{
+        LogDelta, LogId, LogSlice, MOST_LOGS, New, NoPosition, Position, REMEMBERED, ReplicatedLog,
+    },
+    route_failures::{Failures, Listed, Met, Route},
+    route_selector::{Next, Replay, RouteInputs, RouteSelector, Tries},
     smart::{Basis, Choice, Smart, Tuning},
     zone::{Asked, Hop, Regional, Role, Topology, Zone},
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::{CentreId, Renumbering};
+use crate::{DataCentreId, Renumbering};
 
 /// Connect times to one origin, by data centre. Data centres exchange their measurements, so that all have
 /// nearly the same.
@@ -28,7 +28,7 @@ impl Measurements {
     }
 
     /// Records the duration of a connect, from SYN to SYN-ACK. Samples of an unknown data centre are ignored.
-    pub fn add(&mut self, now: Duration, centre: CentreId, connect: Duration) {
+    pub fn add(&mut self, now: Duration, centre: DataCentreId, connect: Duration) {
         let Some(samples) = self.centres.get_mut(usize::from(centre.0)) else { return };
         if samples.len() == MOST {
             samples.pop_front();
@@ -40,7 +40,7 @@ impl Measurements {
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         let mut new = Self::new(to.count());
-        for (id, samples) in (0..).map(CentreId).zip(&self.centres) {
+        for (id, samples) in (0..).map(DataCentreId).zip(&self.centres) {
             if let Some(place) = to.of(id).and_then(|id| new.centres.get_mut(usize::from(id.0))) {
                 place.clone_from(samples);
             }
@@ -50,7 +50,7 @@ impl Measurements {
 
     /// The measurements of a data centre within the last [`Self::FRESH`]; `None` with fewer than
     /// [`Self::FEWEST`] samples.
-    pub fn typical(&self, now: Duration, centre: CentreId) -> Option<Typical> {
+    pub fn typical(&self, now: Duration, centre: DataCentreId) -> Option<Typical> {
         let samples = self.centres.get(usize::from(centre.0))?;
         let fresh = samples.iter().filter(|(at, _)| now.saturating_sub(*at) <= Self::FRESH);
         let mut times: Vec<_> = fresh.map(|&(_, connect)| connect).collect();
@@ -74,7 +74,7 @@ const MOST: usize = 31;
 mod tests {
     use super::*;
 
-    const CENTRE: CentreId = CentreId(0);
+    const CENTRE: DataCentreId = DataCentreId(0);
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -95,7 +95,7 @@ mod tests {
             measured.add(ms(5), CENTRE, ms(7));
         }
         assert_eq!(measured.typical(ms(6), CENTRE), Some(Typical { connect: ms(7), samples: 31 }));
-        measured.add(ms(7), CentreId(1), ms(1));
-        assert_eq!(measured.typical(ms(7), CentreId(1)), None);
+        measured.add(ms(7), DataCentreId(1), ms(1));
+        assert_eq!(measured.typical(ms(7), DataCentreId(1)), None);
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     Rendezvous,
-    centre::{Centre, CentreId},
+    data_centre::{Centre, DataCentreId},
 };
 
 /// The data centres, and the subsets that hold keys for others.
@@ -24,7 +24,7 @@ pub struct Network {
 impl Network {
     /// A network of at most 65 535 data centres. `light` returns the round-trip time of light in glass
     /// between two of them over the shortest distance on Earth; 0 if unknown. It is called once per pair.
-    pub fn new(centres: Vec<Centre>, light: impl Fn(CentreId, CentreId) -> Duration) -> Self {
+    pub fn new(centres: Vec<Centre>, light: impl Fn(DataCentreId, DataCentreId) -> Duration) -> Self {
         let mut numbers = BTreeMap::new();
         let mut regions = Vec::with_capacity(centres.len());
         for centre in &centres {
@@ -48,7 +48,7 @@ impl Network {
     }
 
     /// All data centres, in order.
-    pub fn ids(&self) -> impl Iterator<Item = CentreId> + use<> {
+    pub fn ids(&self) -> impl Iterator<Item = DataCentreId> + use<> {
         ids(self.centres.len())
     }
 
@@ -56,7 +56,7 @@ impl Network {
     ///
     /// # Panics
     /// When the data centre is not part of this network.
-    pub fn centre(&self, id: CentreId) -> &Centre {
+    pub fn centre(&self, id: DataCentreId) -> &Centre {
         &self.centres[usize::from(id.0)]
     }
 
@@ -71,7 +71,7 @@ impl Network {
     }
 
     /// Whether two data centres are in the same region.
-    pub fn are_neighbours(&self, a: CentreId, b: CentreId) -> bool {
+    pub fn are_neighbours(&self, a: DataCentreId, b: DataCentreId) -> bool {
         self.region(a) == self.region(b)
     }
 
@@ -82,23 +82,23 @@ impl Network {
     }
 
     /// The data centres in the region of `of`, among which the region's keys are spread.
-    pub fn hubs(&self, of: CentreId) -> &Rendezvous {
+    pub fn hubs(&self, of: DataCentreId) -> &Rendezvous {
         &self.hubs[self.region(of)]
     }
 
     /// The round-trip time of light between two data centres; 0 if unknown.
-    pub fn light(&self, a: CentreId, b: CentreId) -> Duration {
+    pub fn light(&self, a: DataCentreId, b: DataCentreId) -> Duration {
         let (less, more) = (usize::from(a.min(b).0), usize::from(a.max(b).0));
         self.light[less * self.centres.len() + more]
     }
 
-    fn region(&self, id: CentreId) -> usize {
+    fn region(&self, id: DataCentreId) -> usize {
         usize::from(self.regions[usize::from(id.0)])
     }
 }
 
-fn ids(count: usize) -> impl Iterator<Item = CentreId> + use<> {
-    (0..u16::try_from(count).unwrap_or(u16::MAX)).map(CentreId)
+fn ids(count: usize) -> impl Iterator<Item = DataCentreId> + use<> {
+    (0..u16::try_from(count).unwrap_or(u16::MAX)).map(DataCentreId)
 }
 
 #[cfg(test)]

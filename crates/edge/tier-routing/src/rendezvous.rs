@@ -6,7 +6,7 @@
 //! between two others. Among equal weights the largest u wins, so that at most one logarithm per distinct
 //! weight is computed; with the bounds below, hardly ever one.
 
-use crate::{KeyHash, centre::CentreId, key::fold};
+use crate::{KeyHash, data_centre::DataCentreId, key::fold};
 
 /// Data centres that share the keys.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ struct Class {
     weight: f64,
     /// The contribution of each name to a draw; same index as `centres`.
     seeds: Vec<Seed>,
-    centres: Vec<CentreId>,
+    centres: Vec<DataCentreId>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -31,12 +31,12 @@ struct Winner {
     /// 1 - u, which keeps its precision where u is close to 1.
     missing: f64,
     weight: f64,
-    centre: CentreId,
+    centre: DataCentreId,
 }
 
 impl Rendezvous {
     /// Takes data centres with their names and weights. Weight 0 counts as 1.
-    pub fn new<'n>(members: impl IntoIterator<Item = (CentreId, &'n str, u32)>) -> Self {
+    pub fn new<'n>(members: impl IntoIterator<Item = (DataCentreId, &'n str, u32)>) -> Self {
         let mut members: Vec<_> = members.into_iter().collect();
         members.sort_by_key(|&(id, _, weight)| (std::cmp::Reverse(weight.max(1)), id));
         let mut classes: Vec<Class> = Vec::new();
@@ -54,7 +54,7 @@ impl Rendezvous {
     }
 
     /// The data centre that holds a key, among those that `is_allowed` accepts.
-    pub fn first(&self, key: KeyHash, is_allowed: impl Fn(CentreId) -> bool) -> Option<CentreId> {
+    pub fn first(&self, key: KeyHash, is_allowed: impl Fn(DataCentreId) -> bool) -> Option<DataCentreId> {
         // Nearly always all are allowed, and a check of each would cost more than the choice.
         let best = |winners: &mut dyn Iterator<Item = Winner>| winners.reduce(Winner::better);
         let of_all = best(&mut self.classes.iter().filter_map(|class| class.first(key)));
@@ -66,7 +66,7 @@ impl Rendezvous {
     }
 
     /// All data centres, heaviest first.
-    pub fn members(&self) -> impl Iterator<Item = CentreId> + '_ {
+    pub fn members(&self) -> impl Iterator<Item = DataCentreId> + '_ {
         self.classes.iter().flat_map(|class| class.centres.iter().copied())
     }
 }
@@ -95,7 +95,7 @@ impl Class {
     }
 
     /// The largest draw among the allowed data centres.
-    fn first_of(&self, key: KeyHash, is_allowed: &impl Fn(CentreId) -> bool) -> Option<Winner> {
+    fn first_of(&self, key: KeyHash, is_allowed: &impl Fn(DataCentreId) -> bool) -> Option<Winner> {
         let allowed = self.seeds.iter().zip(&self.centres).filter(|(_, centre)| is_allowed(**centre));
         let drawn = allowed.map(|(seed, &centre)| (seed.draw(key), centre));
         // The first of equal draws wins, as above.
@@ -103,7 +103,7 @@ impl Class {
         most.map(|(number, centre)| self.winner(number, centre))
     }
 
-    fn winner(&self, number: u64, centre: CentreId) -> Winner {
+    fn winner(&self, number: u64, centre: DataCentreId) -> Winner {
         Winner { missing: (!number) as f64 / TWO_TO_64, weight: self.weight, centre }
     }
 }
@@ -147,8 +147,9 @@ mod tests {
         let names: Vec<_> = (0..weights.len()).map(|number| format!("dc{number}")).collect();
         let members = names.iter().zip(weights).enumerate();
         Rendezvous::new(
-            members
-                .map(|(id, (name, &weight))| (CentreId(u16::try_from(id).unwrap()), name.as_str(), weight)),
+            members.map(|(id, (name, &weight))| {
+                (DataCentreId(u16::try_from(id).unwrap()), name.as_str(), weight)
+            }),
         )
     }
 
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn one_that_is_gone_moves_its_own_keys_and_no_others() {
         let places = named(&[3, 1, 1, 2, 5]);
-        let gone = CentreId(3);
+        let gone = DataCentreId(3);
         for key in keys().take(20_000) {
             let (before, after) = (places.first(key, |_| true), places.first(key, |id| id != gone));
             assert!(before == Some(gone) || before == after);
@@ -188,8 +189,9 @@ mod tests {
     #[test]
     fn names_decide_and_not_their_order() {
         let [one, other] = [[(0, "lhr"), (1, "fra"), (2, "syd")], [(2, "syd"), (0, "lhr"), (1, "fra")]];
-        let of =
-            |list: [(u16, &'static str); 3]| Rendezvous::new(list.map(|(id, name)| (CentreId(id), name, 2)));
+        let of = |list: [(u16, &'static str); 3]| {
+            Rendezvous::new(list.map(|(id, name)| (DataCentreId(id), name, 2)))
+        };
         let (one, other) = (of(one), of(other));
         assert!(keys().take(1000).all(|key| one.first(key, |_| true) == other.first(key, |_| true)));
     }

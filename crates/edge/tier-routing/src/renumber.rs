@@ -3,26 +3,26 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CentreId, Network};
+use crate::{DataCentreId, Network};
 
 /// The new numbers of data centres, matched by name.
 #[derive(Debug, Clone)]
 pub struct Renumbering {
-    new: Vec<Option<CentreId>>,
+    new: Vec<Option<DataCentreId>>,
     count: usize,
 }
 
 impl Renumbering {
     /// The mapping from one network to another.
     pub fn new(before: &Network, after: &Network) -> Self {
-        let by_name: BTreeMap<&str, CentreId> =
+        let by_name: BTreeMap<&str, DataCentreId> =
             after.ids().map(|id| (after.centre(id).name.as_str(), id)).collect();
         let new = before.ids().map(|id| by_name.get(before.centre(id).name.as_str()).copied());
         Self { new: new.collect(), count: after.len() }
     }
 
     /// The new number of a data centre; `None` if the new network does not contain it.
-    pub fn of(&self, before: CentreId) -> Option<CentreId> {
+    pub fn of(&self, before: DataCentreId) -> Option<DataCentreId> {
         self.new.get(usize::from(before.0)).copied().flatten()
     }
 
@@ -38,8 +38,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Basis, Centre, Fault, Health, Measurements, Next, Reach, Replay, Route, Smart, State, Surroundings,
-        Tuning,
+        Basis, Centre, Fault, Health, Measurements, Next, Replay, Route, RouteInputs, RouteSelector, Smart,
+        State, Tuning,
     };
 
     fn network(names: &[&str]) -> Network {
@@ -55,14 +55,14 @@ mod tests {
     fn a_data_centre_keeps_what_is_known_of_it() {
         let (before, after) = (network(&["lhr", "fra", "syd"]), network(&["ams", "syd", "lhr"]));
         let to = Renumbering::new(&before, &after);
-        let [lhr, fra, syd] = [0, 1, 2].map(CentreId);
-        assert_eq!([lhr, fra, syd].map(|id| to.of(id)), [Some(CentreId(2)), None, Some(CentreId(1))]);
+        let [lhr, fra, syd] = [0, 1, 2].map(DataCentreId);
+        assert_eq!([lhr, fra, syd].map(|id| to.of(id)), [Some(DataCentreId(2)), None, Some(DataCentreId(1))]);
 
         let mut health = Health::default();
         health.set(fra, State::Down);
         health.set(syd, State::Down);
         let health = health.renumbered(&to);
-        assert_eq!([0, 1, 2].map(|id| health.is_up(CentreId(id))), [true, false, true]);
+        assert_eq!([0, 1, 2].map(|id| health.is_up(DataCentreId(id))), [true, false, true]);
 
         let mut measured = Measurements::new(3);
         for (id, connect) in [(lhr, 30), (fra, 20), (syd, 10)] {
@@ -72,12 +72,12 @@ mod tests {
         smart.review(ms(0), &before, (&measured, &[]), &Health::default());
         assert_eq!(smart.choice().basis, Basis::Nearest(syd));
         let measured = measured.renumbered(&to);
-        let connects = [0, 1, 2].map(|id| measured.typical(ms(0), CentreId(id)).map(|t| t.connect));
+        let connects = [0, 1, 2].map(|id| measured.typical(ms(0), DataCentreId(id)).map(|t| t.connect));
         assert_eq!(connects, [None, Some(ms(10)), Some(ms(30))]);
         // The choice is kept although ams has no measurements.
         let mut smart = smart.renumbered(&to);
         smart.review(ms(1), &after, (&measured, &[]), &Health::default());
-        assert_eq!(smart.choice().basis, Basis::Nearest(CentreId(1)));
+        assert_eq!(smart.choice().basis, Basis::Nearest(DataCentreId(1)));
     }
 
     #[test]
@@ -86,17 +86,17 @@ mod tests {
         let to = Renumbering::new(&before, &after);
         let mut measured = Measurements::new(3);
         for (id, connect) in [(0, 30), (1, 10), (2, 20)] {
-            (0..5).for_each(|_| measured.add(ms(0), CentreId(id), ms(connect)));
+            (0..5).for_each(|_| measured.add(ms(0), DataCentreId(id), ms(connect)));
         }
         let mut smart = Smart::new(Tuning::default());
         smart.review(ms(0), &before, (&measured, &[]), &Health::default());
         // Longer than the first choice waits for data centres without measurements.
         let later = ms(20_000);
         smart.review(later, &before, (&measured, &[]), &Health::default());
-        assert_eq!(smart.choice().basis, Basis::Nearest(CentreId(1)));
+        assert_eq!(smart.choice().basis, Basis::Nearest(DataCentreId(1)));
         let mut smart = smart.renumbered(&to);
         smart.review(later, &after, (&measured.renumbered(&to), &[]), &Health::default());
-        assert_eq!(smart.choice().basis, Basis::Nearest(CentreId(1)), "syd");
+        assert_eq!(smart.choice().basis, Basis::Nearest(DataCentreId(1)), "syd");
     }
 
     #[test]
@@ -104,10 +104,10 @@ mod tests {
         let (before, after) = (network(&["lhr", "fra", "syd"]), network(&["syd", "lhr"]));
         let to = Renumbering::new(&before, &after);
         let origin = SocketAddr::from(([192, 0, 2, 1], 443));
-        let mut reach = Reach::new(4);
+        let mut reach = RouteSelector::new(4);
         let measured = Measurements::new(0);
-        let around = Surroundings {
-            here: CentreId(0),
+        let around = RouteInputs {
+            here: DataCentreId(0),
             network: &before,
             health: &Health::default(),
             through: &[],
@@ -123,8 +123,8 @@ mod tests {
         }
         let mut reach = reach.renumbered(&to);
         let left: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.route).collect();
-        assert_eq!(left, [Route::Direct, Route::Through(CentreId(0))]);
-        let around = Surroundings { here: CentreId(1), network: &after, ..around };
+        assert_eq!(left, [Route::Direct, Route::Through(DataCentreId(0))]);
+        let around = RouteInputs { here: DataCentreId(1), network: &after, ..around };
         // Both have failed, and this is the first request that meets them.
         assert_eq!(reach.begin(ms(1), origin, &around).1.route, Route::Direct);
         let met: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.requests).collect();

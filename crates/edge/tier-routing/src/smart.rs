@@ -18,7 +18,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt::Write as _, time::Duration};
 
-use crate::{CentreId, Health, Measurements, Network, Renumbering, Typical};
+use crate::{DataCentreId, Health, Measurements, Network, Renumbering, Typical};
 
 /// The hysteresis of the choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,12 +63,12 @@ pub enum Basis {
     /// The origin has several locations: keys are spread over the large data centres.
     SeveralPlaces,
     /// This data centre is the nearest.
-    Nearest(CentreId),
+    Nearest(DataCentreId),
 }
 
 impl Basis {
     /// The nearest data centre, if there is one.
-    pub fn nearest(self) -> Option<CentreId> {
+    pub fn nearest(self) -> Option<DataCentreId> {
         match self {
             Self::Nearest(chosen) => Some(chosen),
             Self::Unknown | Self::SeveralPlaces => None,
@@ -88,7 +88,7 @@ pub struct Choice {
     /// A sentence for the operator.
     pub reason: String,
     /// The former choice, while it is still requested.
-    pub former: Option<CentreId>,
+    pub former: Option<DataCentreId>,
 }
 
 /// The state of the choice for one origin.
@@ -105,7 +105,7 @@ pub struct Smart {
     /// Since when any reachable data centre has measurements.
     measured: Option<Duration>,
     /// All data centres with measurements, nearest first.
-    ranked: Vec<CentreId>,
+    ranked: Vec<DataCentreId>,
 }
 
 impl Smart {
@@ -145,14 +145,14 @@ impl Smart {
 
     /// The chosen data centre, then all others that have measured the origin, nearest first. Empty without a
     /// choice.
-    pub fn candidates(&self) -> impl Iterator<Item = CentreId> + '_ {
+    pub fn candidates(&self) -> impl Iterator<Item = DataCentreId> + '_ {
         let chosen = self.choice.basis.nearest();
         let others = self.ranked.iter().copied().filter(move |&id| chosen.is_some() && Some(id) != chosen);
         chosen.into_iter().chain(others)
     }
 
     /// The former choice, while it is still requested.
-    pub fn former(&self, now: Duration) -> Option<CentreId> {
+    pub fn former(&self, now: Duration) -> Option<DataCentreId> {
         self.choice.former.filter(|_| now < self.until)
     }
 
@@ -162,13 +162,13 @@ impl Smart {
         &mut self,
         now: Duration,
         network: &Network,
-        (measured, told): (&Measurements, &[CentreId]),
+        (measured, told): (&Measurements, &[DataCentreId]),
         health: &Health,
     ) -> &Choice {
         if self.former(now).is_none() {
             self.choice.former = None;
         }
-        let mut ranked: Vec<(CentreId, Typical)> =
+        let mut ranked: Vec<(DataCentreId, Typical)> =
             network.ids().filter_map(|id| Some((id, measured.typical(now, id)?))).collect();
         ranked.sort_by_key(|&(id, typical)| (typical.connect, id));
         // After all data centres with measurements were lost, the first to return waits for the others as at
@@ -200,12 +200,12 @@ impl Smart {
     }
 
     /// Adopts the choice of the majority, if it is time to. Returns whether it did.
-    fn agree(&mut self, now: Duration, network: &Network, told: &[CentreId], health: &Health) -> bool {
+    fn agree(&mut self, now: Duration, network: &Network, told: &[DataCentreId], health: &Health) -> bool {
         if self.choice.basis == Basis::SeveralPlaces {
             return false;
         }
         let own = self.choice.basis.nearest();
-        let mut votes: BTreeMap<CentreId, usize> = BTreeMap::new();
+        let mut votes: BTreeMap<DataCentreId, usize> = BTreeMap::new();
         for &id in told.iter().chain(&own).filter(|id| health.is_up(**id)) {
             *votes.entry(id).or_default() += 1;
         }
@@ -229,7 +229,7 @@ impl Smart {
 
     /// The reachable data centre with the least connect time, or the chosen one if the difference is less
     /// than the margin.
-    fn nearest(&self, network: &Network, ranked: &[(CentreId, Typical)], health: &Health) -> Wanted {
+    fn nearest(&self, network: &Network, ranked: &[(DataCentreId, Typical)], health: &Health) -> Wanted {
         let Some(&(best, least)) = ranked.iter().find(|(id, _)| health.is_up(*id)) else {
             return Wanted::Stay("no data centre that has measured the origin is up".to_owned());
         };
@@ -257,7 +257,7 @@ impl Smart {
         &mut self,
         now: Duration,
         network: &Network,
-        (ranked, told): (&[(CentreId, Typical)], &[CentreId]),
+        (ranked, told): (&[(DataCentreId, Typical)], &[DataCentreId]),
         wanted: Wanted,
     ) {
         let (next, spread, waits_for_handover) = match wanted {
@@ -301,7 +301,13 @@ impl Smart {
         }
     }
 
-    fn change(&mut self, now: Duration, network: &Network, ranked: &[(CentreId, Typical)], chosen: CentreId) {
+    fn change(
+        &mut self,
+        now: Duration,
+        network: &Network,
+        ranked: &[(DataCentreId, Typical)],
+        chosen: DataCentreId,
+    ) {
         self.choice.former = self.choice.basis.nearest();
         self.choice.basis = Basis::Nearest(chosen);
         self.until = now + self.tuning.handover;
@@ -312,10 +318,16 @@ impl Smart {
         self.explain(network, ranked, chosen, &more);
     }
 
-    fn explain(&mut self, network: &Network, ranked: &[(CentreId, Typical)], chosen: CentreId, more: &str) {
+    fn explain(
+        &mut self,
+        network: &Network,
+        ranked: &[(DataCentreId, Typical)],
+        chosen: DataCentreId,
+        more: &str,
+    ) {
         let Some((_, own)) = ranked.iter().find(|(id, _)| *id == chosen) else { return };
         let next = ranked.iter().find(|(id, _)| *id != chosen);
-        let name = |id: CentreId| &network.centre(id).name;
+        let name = |id: DataCentreId| &network.centre(id).name;
         let mut reason = format!(
             "{} connects to the origin in {}, the median of {}",
             name(chosen),
@@ -334,7 +346,7 @@ impl Smart {
     }
 
     fn waiting(&self, network: &Network, next: Basis, left: Duration) -> String {
-        let name = |id: CentreId| &network.centre(id).name;
+        let name = |id: DataCentreId| &network.centre(id).name;
         let seems = match next {
             Basis::Nearest(best) => format!("{} seems to be the nearest", name(best)),
             Basis::SeveralPlaces | Basis::Unknown => "the origin seems to be in several places".to_owned(),
@@ -355,24 +367,24 @@ enum Wanted {
     /// The choice is kept for another reason.
     Stay(String),
     /// Another data centre is nearer by the margin.
-    Nearer(CentreId),
+    Nearer(DataCentreId),
     /// There is no choice yet, or the chosen data centre is down or no longer measures.
-    InPlace(CentreId),
+    InPlace(DataCentreId),
     /// The origin has several locations.
     Spread(Pair),
 }
 
 /// Two data centres that cannot have connected to the same location.
 struct Pair {
-    near: (CentreId, Duration),
-    far: (CentreId, Duration),
+    near: (DataCentreId, Duration),
+    far: (DataCentreId, Duration),
     light: Duration,
     samples: usize,
 }
 
 impl Pair {
     fn sentence(&self, network: &Network) -> String {
-        let name = |id: CentreId| &network.centre(id).name;
+        let name = |id: DataCentreId| &network.centre(id).name;
         format!(
             "the origin is in several places: {} connects in {} and {} in {}, and light needs {} from one to the other and back; keys are \
              spread over the large data centres",
@@ -386,7 +398,7 @@ impl Pair {
 }
 
 /// The pair that most clearly shows different locations of the origin, if there is one.
-fn apart(network: &Network, ranked: &[(CentreId, Typical)]) -> Option<Pair> {
+fn apart(network: &Network, ranked: &[(DataCentreId, Typical)]) -> Option<Pair> {
     let mut best: Option<(Duration, Pair)> = None;
     for (at, &(near, first)) in ranked.iter().enumerate() {
         for &(far, second) in &ranked[at + 1..] {

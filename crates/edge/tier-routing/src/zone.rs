@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use crate::{Basis, CentreId, Custom, Health, KeyHash, Network, Rendezvous, Smart};
+use crate::{Basis, Custom, DataCentreId, Health, KeyHash, Network, Rendezvous, Smart};
 
 /// The role in which a data centre is requested. Higher roles are nearer to the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,18 +29,18 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked<'a> {
     /// The data centre that holds the request.
-    pub here: CentreId,
+    pub here: DataCentreId,
     /// The role in which it was requested.
     pub role: Role,
     /// The hash of the cache key.
     pub key: KeyHash,
     /// The data centres that the request has passed.
-    pub through: &'a [CentreId],
+    pub through: &'a [DataCentreId],
 }
 
 impl Asked<'_> {
     /// Whether a data centre may be the next hop: it is up, and the request has not passed it.
-    fn may_ask(&self, health: &Health, centre: CentreId) -> bool {
+    fn may_ask(&self, health: &Health, centre: DataCentreId) -> bool {
         health.is_up(centre) && !self.through.contains(&centre)
     }
 }
@@ -51,7 +51,7 @@ pub enum Hop {
     /// Another data centre.
     Centre {
         /// The data centre.
-        centre: CentreId,
+        centre: DataCentreId,
         /// Its role.
         role: Role,
     },
@@ -163,7 +163,7 @@ impl Zone {
         &self,
         network: &Network,
         asked: Asked<'_>,
-        upper: CentreId,
+        upper: DataCentreId,
         hubs: impl FnOnce() -> &'n Rendezvous,
         health: &Health,
     ) -> Hop {
@@ -205,8 +205,8 @@ fn before_origin(now: Duration, smart: &Smart, asked: Asked<'_>, health: &Health
 }
 
 /// The data centres of a region with the same upper tier as `here`, including `here`.
-fn siblings(network: &Network, map: &Custom, here: CentreId) -> Rendezvous {
-    let alike = |id: &CentreId| network.are_neighbours(*id, here) && map.above(*id) == map.above(here);
+fn siblings(network: &Network, map: &Custom, here: DataCentreId) -> Rendezvous {
+    let alike = |id: &DataCentreId| network.are_neighbours(*id, here) && map.above(*id) == map.above(here);
     Rendezvous::new(network.ids().filter(alike).map(|id| {
         let centre = network.centre(id);
         (id, centre.name.as_str(), centre.weight)

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     doctor::features::Features,
     error::{TUN_REMEDY, USER_NAMESPACE_REMEDY},
-    furnish::FOLDERS,
+    host_files::FOLDERS,
     sys::tun,
 };
 

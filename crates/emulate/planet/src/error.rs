@@ -3,14 +3,14 @@
 use std::{io, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
-use world::Mistake;
+use world::Diagnostic;
 
 /// An error of a planet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller: the world is invalid.
     #[error(transparent)]
-    World(#[from] Mistake),
+    World(#[from] Diagnostic),
     /// The caller: a file cannot be read.
     #[error("{path}: {source}")]
     File {

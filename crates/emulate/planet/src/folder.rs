@@ -25,7 +25,7 @@ use nix::{
 use crate::{
     control::Planet,
     error::{Doing, Error},
-    furnish::FOLDERS,
+    host_files::FOLDERS,
 };
 
 /// An open folder. Paths are relative to it and cannot leave it.

@@ -20,23 +20,23 @@
 //! namespaces. Inside a planet, `detach` starts background programs that `programs` lists, and `publish`
 //! forwards connections; `folder` copies files.
 
-mod awake;
 pub mod capture;
+pub mod cli_documents;
 mod clock;
 mod control;
-mod detach;
+mod control_server;
+mod daemonize;
 mod device;
 pub mod doctor;
-mod enter;
 mod error;
+mod exec;
 mod failure;
 mod fidelity;
 mod folder;
 pub mod frame;
-mod furnish;
 mod host;
-mod keeper;
-pub mod outcome;
+mod host_files;
+mod no_cpu_sleep;
 pub mod process;
 mod programs;
 mod publish;
@@ -47,12 +47,12 @@ mod sys;
 mod taps;
 mod timeline;
 
-pub use awake::Awake;
 pub use claim::{Bin, Fidelity};
 pub use control::{Planet, Tap};
-pub use enter::{Ended, Network};
 pub use error::{Error, Needs};
+pub use exec::{Ended, Network};
 pub use folder::{Entry, Folder, Links};
+pub use no_cpu_sleep::Awake;
 pub use process::{Ending, Life, Running};
 pub use programs::{Log, News, Piece};
 pub use publish::Published;

@@ -38,15 +38,15 @@ use world::{Document, World};
 use crate::{
     clock::MachineCpu,
     control::{self, Planet},
+    control_server::Keeper,
     error::{Doing, Error, Needs},
     failure::Failure,
     fidelity::{
         heartbeat::{self, Beat},
         programs,
     },
-    furnish::furnish,
     host::all::make_all,
-    keeper::Keeper,
+    host_files::furnish,
     switch,
     sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
     timeline::Timeline,

@@ -25,7 +25,7 @@ use crate::{
     clock::monotonic,
     control::Planet,
     error::{Doing, Error},
-    furnish::{FOLDERS, RECORDS},
+    host_files::{FOLDERS, RECORDS},
     status::{End, Overview, Program},
 };
 

@@ -23,8 +23,8 @@ use nix::{
 
 use crate::{
     control::Planet,
-    enter::Namespaces,
     error::{Doing, Error},
+    exec::Namespaces,
     process::raise_descriptor_limit,
 };
 

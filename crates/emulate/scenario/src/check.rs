@@ -5,7 +5,7 @@ use std::{ops::Range, path::Path, time::Duration};
 use config_file::suggestion;
 use toml::Spanned;
 use units::Bytes;
-use world::{Document, HostId, Layout, Mistake};
+use world::{Diagnostic, Document, HostId, Layout};
 
 use crate::folder::{DIR, absolute};
 
@@ -22,7 +22,7 @@ pub(crate) struct Check<'d> {
 }
 
 impl Check<'_> {
-    pub(crate) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Mistake> {
+    pub(crate) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Diagnostic> {
         let Some(limit) = limit else { return Ok(OUTPUT) };
         if (LEAST_OUTPUT.0..=MOST_OUTPUT.0).contains(&limit.get_ref().0) {
             return Ok(*limit.get_ref());
@@ -40,7 +40,7 @@ impl Check<'_> {
         base.wrapping_add(index as u64 + 1)
     }
 
-    pub(crate) fn side(&self, side: &Spanned<String>) -> Result<String, Mistake> {
+    pub(crate) fn side(&self, side: &Spanned<String>) -> Result<String, Diagnostic> {
         let name = side.get_ref();
         if is_file_name(name) {
             return Ok(name.clone());
@@ -51,7 +51,7 @@ impl Check<'_> {
         Err(self.document.mistake(side.span(), message))
     }
 
-    pub(crate) fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Mistake> {
+    pub(crate) fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Diagnostic> {
         if duration.is_zero() {
             let message = "this has a duration of 0 s and would measure nothing; expected more than 0 s";
             return Err(self.document.mistake(side.span(), message));
@@ -60,7 +60,7 @@ impl Check<'_> {
     }
 
     /// A command line with the path of the file's folder filled in. An empty command line is an error.
-    pub(crate) fn command(&self, command: &Spanned<Vec<String>>) -> Result<Vec<String>, Mistake> {
+    pub(crate) fn command(&self, command: &Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
         if command.get_ref().is_empty() {
             let message = "expected a program and its arguments";
             return Err(self.document.mistake(command.span(), message));
@@ -70,7 +70,7 @@ impl Check<'_> {
     }
 
     /// Fails if a host would send to itself.
-    pub(crate) fn apart(&self, from: HostId, to: HostId, place: Range<usize>) -> Result<(), Mistake> {
+    pub(crate) fn apart(&self, from: HostId, to: HostId, place: Range<usize>) -> Result<(), Diagnostic> {
         if from != to {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Check<'_> {
 
     /// Checks that a URL names a host or an anycast prefix of the world, by name or address. Nothing else can be
     /// reached.
-    pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
+    pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Diagnostic> {
         let mistake = |message: String| Err(self.document.mistake(url.span(), message));
         let Some((_, rest)) = url.get_ref().split_once("://") else {
             return mistake(format!(
@@ -109,7 +109,7 @@ impl Check<'_> {
     pub(crate) fn hosts(
         &self,
         list: &Spanned<Vec<Spanned<String>>>,
-    ) -> Result<Vec<(HostId, Range<usize>)>, Mistake> {
+    ) -> Result<Vec<(HostId, Range<usize>)>, Diagnostic> {
         let mut hosts = Vec::new();
         for name in list.get_ref() {
             let Some(beginning) = name.get_ref().strip_suffix('*') else {
@@ -130,7 +130,7 @@ impl Check<'_> {
         Ok(hosts)
     }
 
-    pub(crate) fn host(&self, name: &Spanned<String>) -> Result<HostId, Mistake> {
+    pub(crate) fn host(&self, name: &Spanned<String>) -> Result<HostId, Diagnostic> {
         self.layout.host(name.get_ref()).ok_or_else(|| {
             let hint = suggestion(name.get_ref(), self.host_names());
             self.document.mistake(name.span(), format!("unknown host \"{}\"{hint}", name.get_ref()))

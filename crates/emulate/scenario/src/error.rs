@@ -2,14 +2,14 @@
 
 use std::{io, path::PathBuf};
 
-use world::Mistake;
+use world::Diagnostic;
 
 /// The reason why a scenario could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller: the file is invalid.
     #[error(transparent)]
-    File(#[from] Mistake),
+    File(#[from] Diagnostic),
     /// The caller: a file cannot be read or written.
     #[error("{path}: {source}")]
     Access {

@@ -7,7 +7,7 @@
 
 use claim::{Source, Subject};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use world::Mistake;
+use world::Diagnostic;
 
 use crate::{
     check::Check,
@@ -76,7 +76,7 @@ impl Measurement {
     }
 }
 
-pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measurement>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measurement>, Diagnostic> {
     let mut all = Vec::new();
     all.extend(probe::check(check, &tables.probe)?.into_iter().map(Measurement::Probe));
     all.extend(transfer::check(check, &tables.transfer)?.into_iter().map(Measurement::Transfer));

@@ -6,7 +6,7 @@ use claim::Claim;
 use recording::Metric;
 use statistics::Page;
 use units::Bytes;
-use world::{Document, Effect, HostDown, Layout, Mistake, Timed, World};
+use world::{Diagnostic, Document, Effect, HostDown, Layout, Timed, World};
 
 use crate::{
     check::{Check, Seed},
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake> {
+fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Diagnostic> {
     check.host(&written.host)?;
     let (command, host) = (check.command(&written.run)?, written.host.into_inner());
     Ok(Program { host, command, ready: written.ready })

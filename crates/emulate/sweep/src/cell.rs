@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use toml::{Table, Value};
-use trafficgen::oscil::{DEFAULT_PORT, Programme};
+use trafficgen::slow_reader::{DEFAULT_PORT, Programme};
 use units::{Bitrate, Bytes};
 
 use super::{

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use trafficgen::oscil::{Kind, Passage, Recording};
+use trafficgen::slow_reader::{Kind, Passage, Recording};
 
 /// Values of one connection, measured at the reader. Values that the programme does not produce or the
 /// kernel does not report are absent.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Display, ops::Range, path::Path};
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use scenario::Error;
 use serde::Deserialize;
 use toml::{Spanned, Table};
@@ -44,7 +44,7 @@ impl Grid {
         Ok(Self::parse(&document, path.parent().unwrap_or(Path::new("")), machine)?)
     }
 
-    pub(super) fn parse(document: &Document, beside: &Path, machine: &Machine) -> Result<Self, Mistake> {
+    pub(super) fn parse(document: &Document, beside: &Path, machine: &Machine) -> Result<Self, Diagnostic> {
         let file: File = document.parse()?;
         let mut grid = Self::default();
         let mut axes = Axes { document, spans: BTreeMap::new() };
@@ -87,7 +87,7 @@ impl Axes<'_> {
         axis: Option<Axis>,
         values: &mut Vec<T>,
         parse: impl Fn(&str) -> Result<T, E>,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Diagnostic> {
         let Some(axis) = axis else { return Ok(()) };
         self.spans.insert(name, axis.span());
         let parsed = axis.into_inner().into_iter().map(|word| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trafficgen::oscil::Programme;
+use trafficgen::slow_reader::Programme;
 
 /// A programme and its command-line argument.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use claim::{Caveat, Doubt, Fidelity};
 use scenario::Outcome;
 use serde::{Deserialize, Serialize};
-use trafficgen::oscil::{Ended as ReaderEnded, Programme, Recording};
+use trafficgen::slow_reader::{Ended as ReaderEnded, Programme, Recording};
 
 use super::{cell::Run, figures::Figures, machine::Machine};
 

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use link::{Config, Discipline, Loss, LossTrace, Rate, Shape, Table, Trace, netem::NetemError};
 use toml::Spanned;
 use units::Bitrate;
@@ -24,7 +24,7 @@ impl Direction<'_> {
     }
 
     /// Applies the keys to `base`: first the netem line, then the others.
-    pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Mistake> {
+    pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Diagnostic> {
         let Impairment { queue, aqm, ecn, jitter, jitter_table, loss, loss_trace, .. } = self.impairment;
         let Impairment { duplicate, corrupt, overhead, netem, .. } = self.impairment;
         let mut config = base.clone();
@@ -91,7 +91,7 @@ fn read<T>(
     contents: &Spanned<Contents>,
     document: &Document,
     parse: impl Fn(&[u8]) -> Result<T, link::FileError>,
-) -> Result<T, Mistake> {
+) -> Result<T, Diagnostic> {
     let mistake = |message: String| document.mistake(contents.span(), message);
     match contents.get_ref() {
         Contents::Text { file, text } => {

@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use config_file::{Document, LARGEST, Mistake, suggestion};
+use config_file::{Diagnostic, Document, LARGEST, suggestion};
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
@@ -24,7 +24,7 @@ impl World {
     pub fn read_all(
         document: &mut Document,
         open: impl FnMut(&Path) -> io::Result<String>,
-    ) -> Result<(Self, Layout, Vec<String>), Mistake> {
+    ) -> Result<(Self, Layout, Vec<String>), Diagnostic> {
         let mut world: Self = document.parse()?;
         let notes = world.gather(document, open)?;
         let layout = world.layout(document)?;
@@ -40,7 +40,7 @@ impl World {
         &mut self,
         document: &mut Document,
         mut open: impl FnMut(&Path) -> io::Result<String>,
-    ) -> Result<Vec<String>, Mistake> {
+    ) -> Result<Vec<String>, Diagnostic> {
         let path = plain(document.path_of(&(0..0)));
         let said = said(document, 0)?;
         let mut inclusion =
@@ -77,7 +77,7 @@ impl World {
         &mut self,
         document: &Document,
         open: &mut impl FnMut(&Path) -> io::Result<String>,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Diagnostic> {
         let links = self.links.iter_mut().flat_map(Link::contents);
         for contents in links.chain(self.access.iter_mut().flat_map(Access::contents)) {
             let Contents::File(name) = contents.get_ref() else { continue };
@@ -92,7 +92,7 @@ impl World {
         &mut self,
         document: &Document,
         mut open: impl FnMut(&Path) -> io::Result<String>,
-    ) -> Result<Vec<String>, Mistake> {
+    ) -> Result<Vec<String>, Diagnostic> {
         let Some(source) = &self.settings.matrix else { return Ok(Vec::new()) };
         let Source::File(name) = source.get_ref() else { return Ok(Vec::new()) };
         let span = source.span();
@@ -127,7 +127,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
         &mut self,
         world: &mut World,
         mut said: BTreeSet<String>,
-    ) -> Result<BTreeSet<String>, Mistake> {
+    ) -> Result<BTreeSet<String>, Diagnostic> {
         let mut own =
             std::mem::replace(world, World { settings: world.settings.clone(), ..World::default() });
         for include in std::mem::take(&mut world.settings.include) {
@@ -147,7 +147,11 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
     }
 
     /// A file with all its includes, and the settings that they set.
-    fn read(&mut self, path: &Path, include: &Spanned<String>) -> Result<(World, BTreeSet<String>), Mistake> {
+    fn read(
+        &mut self,
+        path: &Path,
+        include: &Spanned<String>,
+    ) -> Result<(World, BTreeSet<String>), Diagnostic> {
         let text =
             (self.open)(path).map_err(|error| unreadable(self.document, include.span(), path, &error))?;
         if self.seen.len() > MOST_FILES || self.document.bytes() + text.len() as u64 > LARGEST {
@@ -166,7 +170,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
         Ok((world, said))
     }
 
-    fn check_chain(&self, path: &Path, include: &Spanned<String>) -> Result<(), Mistake> {
+    fn check_chain(&self, path: &Path, include: &Spanned<String>) -> Result<(), Diagnostic> {
         let message = if let Some(at) = self.chain.iter().position(|other| other == path) {
             let chain: Vec<_> = self.chain[at..].iter().map(PathBuf::as_path).chain([path]).collect();
             let chain: Vec<_> = chain.iter().map(|path| path.display().to_string()).collect();
@@ -182,7 +186,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
 
 impl World {
     /// Appends the tables of another file. Duplicate names are mistakes.
-    fn append(&mut self, other: Self, document: &Document) -> Result<(), Mistake> {
+    fn append(&mut self, other: Self, document: &Document) -> Result<(), Diagnostic> {
         let both = |kind: &str, theirs: Vec<&Spanned<String>>, ours: Vec<&Spanned<String>>| {
             let key = |name: &Spanned<String>| match kind {
                 "city" => canonical(name.get_ref()).to_owned(),
@@ -275,7 +279,7 @@ impl Settings {
 }
 
 /// The settings that a file sets, by key.
-fn said(document: &Document, number: usize) -> Result<BTreeSet<String>, Mistake> {
+fn said(document: &Document, number: usize) -> Result<BTreeSet<String>, Diagnostic> {
     #[derive(Deserialize)]
     struct Keys {
         #[serde(default)]
@@ -303,7 +307,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-fn unreadable(document: &Document, span: Range<usize>, path: &Path, error: &io::Error) -> Mistake {
+fn unreadable(document: &Document, span: Range<usize>, path: &Path, error: &io::Error) -> Diagnostic {
     document.mistake(span, format!("{} cannot be read: {error}", path.display()))
 }
 

@@ -23,7 +23,7 @@ pub mod matrix;
 pub mod population;
 
 pub use change::{Change, LinkDown};
-pub use config_file::{Document, Mistake};
+pub use config_file::{Diagnostic, Document};
 pub use file::World;
 pub use layout::{
     Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, Port, PortId,

@@ -5,7 +5,7 @@ mod table;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 
 pub use self::distance::{Distance, Worst};
 use crate::file::Pair;
@@ -47,7 +47,7 @@ impl KnownCities {
 impl Matrix {
     /// Parses a list of `from,to,rtt_ms`, or a square table with cities in its first row and first column.
     /// If a pair was measured in both directions, the result is the mean, with a note.
-    pub fn parse(document: &Document, known: &KnownCities) -> Result<Self, Mistake> {
+    pub fn parse(document: &Document, known: &KnownCities) -> Result<Self, Diagnostic> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         table::read(document, &mut directed)?;
         Ok(directed.fold())

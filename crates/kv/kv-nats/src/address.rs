@@ -34,7 +34,7 @@ pub enum User {
 
 /// Why a text is not a valid address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoAddress {
+pub enum AddressError {
     /// The scheme is unknown.
     #[error("a store is a file, or in NATS: nats://10.0.0.5:4222 or tls://…")]
     Scheme,
@@ -73,9 +73,9 @@ impl Address {
 }
 
 impl FromStr for Address {
-    type Err = NoAddress;
+    type Err = AddressError;
 
-    fn from_str(text: &str) -> Result<Self, NoAddress> {
+    fn from_str(text: &str) -> Result<Self, AddressError> {
         Self::read(text, STREAM)
     }
 }
@@ -85,12 +85,12 @@ impl Address {
     ///
     /// # Errors
     /// When the address is invalid.
-    pub fn read(text: &str, stream_if_none: &str) -> Result<Self, NoAddress> {
-        let (scheme, rest) = text.split_once("://").ok_or(NoAddress::Scheme)?;
+    pub fn read(text: &str, stream_if_none: &str) -> Result<Self, AddressError> {
+        let (scheme, rest) = text.split_once("://").ok_or(AddressError::Scheme)?;
         let needs_tls = match scheme {
             "nats" => false,
             "tls" => true,
-            _ => return Err(NoAddress::Scheme),
+            _ => return Err(AddressError::Scheme),
         };
         let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, stream) = place.split_once('/').unwrap_or((place, ""));
@@ -99,7 +99,7 @@ impl Address {
             // Some configurations list each server of a cluster with credentials.
             let host = host.rsplit_once('@').map_or(Ok(host), |(who, host)| {
                 if number > 0 {
-                    return Err(NoAddress::SecondUser);
+                    return Err(AddressError::SecondUser);
                 }
                 user = Some(match who.split_once(':') {
                     Some((name, password)) => User::Named(decoded(name)?, decoded(password)?),
@@ -112,7 +112,7 @@ impl Address {
         let stream = if stream.is_empty() { stream_if_none } else { stream };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if stream.len() > 64 || !stream.bytes().all(is_plain) {
-            return Err(NoAddress::Stream(stream.to_owned()));
+            return Err(AddressError::Stream(stream.to_owned()));
         }
         let mut address = Self {
             servers,
@@ -131,11 +131,11 @@ impl Address {
                     "1" => address.replicas = 1,
                     "3" => address.replicas = 3,
                     "5" => address.replicas = 5,
-                    _ => return Err(NoAddress::Replicas(value)),
+                    _ => return Err(AddressError::Replicas(value)),
                 },
                 "creds" if !value.is_empty() => address.credentials = Some(value.into()),
                 "ca" if !value.is_empty() => address.authority = Some(value.into()),
-                _ => return Err(NoAddress::Setting(setting.to_owned())),
+                _ => return Err(AddressError::Setting(setting.to_owned())),
             }
         }
         Ok(address)
@@ -157,11 +157,11 @@ impl fmt::Debug for Address {
 }
 
 /// A host with its port, or the default port.
-fn server(text: &str) -> Result<String, NoAddress> {
+fn server(text: &str) -> Result<String, AddressError> {
     if text.is_empty() {
-        return Err(NoAddress::NoServer);
+        return Err(AddressError::NoServer);
     }
-    let wrong = || NoAddress::Server(text.to_owned());
+    let wrong = || AddressError::Server(text.to_owned());
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (inside, behind) = rest.split_once(']').ok_or_else(wrong)?;
@@ -180,8 +180,8 @@ fn server(text: &str) -> Result<String, NoAddress> {
     Ok(format!("{host}:{port}"))
 }
 
-fn decoded(text: &str) -> Result<String, NoAddress> {
-    let text = percent_decode_str(text).decode_utf8().map_err(|_| NoAddress::NotText)?;
+fn decoded(text: &str) -> Result<String, AddressError> {
+    let text = percent_decode_str(text).decode_utf8().map_err(|_| AddressError::NotText)?;
     Ok(text.into_owned())
 }
 

@@ -12,30 +12,30 @@ use std::{
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use kv::{
-    About, Company, Content, Expiration, Given, Listed, Metadata, Millis, Page, Record, StoreName, Sweep,
-    Version,
+    ApplyOutcome, Content, Expiration, Listed, Metadata, Millis, Page, Pairing, Record, StoreName, Sweep,
+    ValueMeta, Version,
 };
 use tokio::{runtime, sync::Mutex, task::spawn_blocking};
 
 use crate::{
     Address, Error,
     acknowledged::Acknowledged,
-    connection::Secrets,
-    feed,
+    connection::Credentials,
+    connections::ConnectionPool,
+    consumer,
     index::Entry,
     layout::{joined, mark_subject, parts, record, subject},
-    lines::Lines,
     loss::{Loss, StreamState, lacks},
-    mark::Course,
     publish::{Attempt, last, publish, read},
-    shared::{Ears, Ready, Shared},
+    replication_cursor::CursorState,
+    state::{Ready, RemoteWriteFeed, SharedState},
 };
 
 /// A store in a stream. It is closed when it is dropped.
 pub struct Bucket {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedState>,
     pub(crate) address: Address,
-    pub(crate) lines: Arc<Lines>,
+    pub(crate) lines: Arc<ConnectionPool>,
     /// Serialises the writes of each key: concurrent ones would be rejected by the server.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
@@ -97,19 +97,19 @@ impl Bucket {
     pub fn open(
         address: Address,
         name: StoreName,
-        company: Company,
+        company: Pairing,
         records: Option<&Path>,
         now: fn() -> Millis,
     ) -> Result<Self, Error> {
-        let mark = (company == Company::Paired).then(|| mark_subject(&address.stream, name.as_str()));
+        let mark = (company == Pairing::Paired).then(|| mark_subject(&address.stream, name.as_str()));
         let trouble = format!("NATS at {address} is being connected to");
         let acknowledged = Acknowledged::open(records, &address.stream);
-        let shared = Arc::new(Shared::new(name, &address.stream, acknowledged, mark, trouble));
-        let secrets = Secrets::read(&address)?;
+        let shared = Arc::new(SharedState::new(name, &address.stream, acknowledged, mark, trouble));
+        let secrets = Credentials::read(&address)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Thread(why.kind()))?;
-        let lines = Lines::new(address.clone(), secrets.clone());
-        let feeding = feed::run(Arc::clone(&shared), address.clone(), secrets, now);
+        let lines = ConnectionPool::new(address.clone(), secrets.clone());
+        let feeding = consumer::run(Arc::clone(&shared), address.clone(), secrets, now);
         let started = thread::Builder::new().name("store".into()).spawn(move || runtime.block_on(feeding));
         started.map_err(|why| Error::Thread(why.kind()))?;
         let turns = (0..TURNS).map(|_| Mutex::default()).collect();
@@ -199,7 +199,7 @@ impl Bucket {
     pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
         let all = puts.into_iter().map(|put| {
             let Put { key, value, expiration, metadata, version } = put;
-            let about = About { bytes: value.len() as u64, expiration, metadata };
+            let about = ValueMeta { bytes: value.len() as u64, expiration, metadata };
             Change { key, content: Content::Value(about), value, version }
         });
         self.write_all(namespace, all.collect()).await
@@ -279,8 +279,8 @@ impl Bucket {
         let version = change.version.as_ref()?;
         let known = self.shared.known(&joined(namespace, &change.key))?;
         match Record::given(known.record.as_ref(), version) {
-            Given::Older(known) => Some(known),
-            Given::New | Given::Same => None,
+            ApplyOutcome::Older(known) => Some(known),
+            ApplyOutcome::New | ApplyOutcome::Same => None,
         }
     }
 
@@ -296,10 +296,10 @@ impl Bucket {
                 Some(version) => {
                     self.shared.clock().hear(version);
                     match Record::given(known.as_ref().and_then(|known| known.record.as_ref()), version) {
-                        Given::New => version.clone(),
+                        ApplyOutcome::New => version.clone(),
                         // The same write arrived over another path.
-                        Given::Same => return Ok(version.clone()),
-                        Given::Older(known) => return Err(Error::Older { known }),
+                        ApplyOutcome::Same => return Ok(version.clone()),
+                        ApplyOutcome::Older(known) => return Err(Error::Older { known }),
                     }
                 }
             };
@@ -367,7 +367,7 @@ impl Bucket {
         // Without a server there is nothing to do; requests report the error.
         let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
         let now = (self.now)();
-        if let Err(why) = self.shared.keep_mark(&ready, Course::Forward).await {
+        if let Err(why) = self.shared.keep_mark(&ready, CursorState::Forward).await {
             tracing::debug!(error = %why, "the replication mark is not written");
         }
         let due = self.shared.index().due(now, MOST_SWEPT);
@@ -408,8 +408,8 @@ impl Bucket {
     }
 
     /// Reports keys that others write; there is one reader.
-    pub fn ears(&self) -> Ears {
-        Ears(Arc::clone(&self.shared))
+    pub fn ears(&self) -> RemoteWriteFeed {
+        RemoteWriteFeed(Arc::clone(&self.shared))
     }
 
     /// The contents of the store.

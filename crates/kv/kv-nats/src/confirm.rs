@@ -7,10 +7,10 @@ use crate::{
     layout::{parts, subject},
     loss::{StreamState, lacks},
     publish::last,
-    shared::{Ready, Shared},
+    state::{Ready, SharedState},
 };
 
-impl Shared {
+impl SharedState {
     /// Fails unless another program removed the missing key from the expected stream.
     pub(crate) async fn confirm(&self, ready: &Ready, full_key: &[u8], now: Millis) -> Result<(), Error> {
         // Read before the request: other writes may be acknowledged meanwhile.

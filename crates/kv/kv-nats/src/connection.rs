@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::{Address, Error, User, loss::StreamState, state_file::Before};
 
 #[derive(Clone)]
-pub(crate) struct Secrets {
+pub(crate) struct Credentials {
     credentials: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Since {
     Less,
 }
 
-impl Secrets {
+impl Credentials {
     /// Blocks.
     pub(crate) fn read(address: &Address) -> Result<Self, Error> {
         let read = |path: &PathBuf| {
@@ -95,7 +95,7 @@ impl Place {
 /// Connects. `turn` is called when the connection is established or lost.
 pub(crate) async fn connect(
     address: &Address,
-    secrets: &Secrets,
+    secrets: &Credentials,
     options: ConnectOptions,
     turn: impl Fn() + Clone + Send + Sync + 'static,
 ) -> Result<Client, String> {

@@ -14,7 +14,7 @@ use crate::{
     index::Short,
     layout::{full_key, record},
     loss::{Loss, StreamState, lacks},
-    shared::{Ready, Shared},
+    state::{Ready, SharedState},
     stream::{Found, consumer, find, make, said},
 };
 
@@ -60,7 +60,7 @@ impl Guard {
     }
 
     /// Finds the stream and returns how it relates to the previous one.
-    pub(crate) async fn admit(&mut self, shared: &Shared, at: At<'_>) -> Result<(Found, Since), Why> {
+    pub(crate) async fn admit(&mut self, shared: &SharedState, at: At<'_>) -> Result<(Found, Since), Why> {
         let acknowledged = &shared.acknowledged;
         self.is_careful |= acknowledged.take_doubt();
         // Read before the request: other writes may be acknowledged meanwhile.
@@ -89,7 +89,7 @@ impl Guard {
     /// Whether a stream is complete, without reading all of it.
     async fn is_whole(
         &self,
-        shared: &Shared,
+        shared: &SharedState,
         at: At<'_>,
         found: &Found,
         expected: &StreamState,
@@ -108,7 +108,7 @@ impl Guard {
     /// An incomplete stream is used if the operator accepted it, or if a comparison finds nothing missing.
     async fn admit_less(
         &mut self,
-        shared: &Shared,
+        shared: &SharedState,
         at: At<'_>,
         found: Option<Found>,
         expected: StreamState,
@@ -145,7 +145,7 @@ impl Guard {
     /// Starts to use a stream. It is created if it is missing.
     async fn begin(
         &mut self,
-        shared: &Shared,
+        shared: &SharedState,
         at: At<'_>,
         found: Option<Found>,
         since: Since,
@@ -164,7 +164,7 @@ impl Guard {
     /// Compares the stream with the index. Reads the whole stream if the index is complete.
     async fn loss(
         &self,
-        shared: &Shared,
+        shared: &SharedState,
         at: At<'_>,
         found: Option<&Found>,
         expected: StreamState,
@@ -186,7 +186,7 @@ impl Guard {
     }
 }
 
-async fn read_all(shared: &Shared, at: At<'_>, found: &Found, short: &mut Short) -> Result<(), Why> {
+async fn read_all(shared: &SharedState, at: At<'_>, found: &Found, short: &mut Short) -> Result<(), Why> {
     let newest = found.info.state.last_sequence;
     let consumer = found.stream.create_consumer(consumer(at.client, 0)).await.map_err(said)?;
     if consumer.cached_info().num_pending == 0 {

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use kv::{About, Content, Cursor, Listed, ListedKey, Millis, Page, Record, Version};
+use kv::{Content, Cursor, Listed, ListedKey, Millis, Page, Record, ValueMeta, Version};
 
 pub(crate) use self::short::Short;
 use crate::layout::joined;
@@ -42,7 +42,7 @@ impl Entry {
         self.record.as_ref().map(|record| &record.version)
     }
 
-    fn about(&self) -> Option<&About> {
+    fn about(&self) -> Option<&ValueMeta> {
         match &self.record {
             Some(Record { content: Content::Value(about), .. }) => Some(about),
             _ => None,
@@ -158,7 +158,7 @@ mod tests {
 
     fn entry(sequence: u64, expiration: Option<u64>) -> Entry {
         let version = Version::from_parts(sequence, StoreName::new("lhr").unwrap());
-        let about = About { bytes: 10, expiration: expiration.map(Expiration), metadata: None };
+        let about = ValueMeta { bytes: 10, expiration: expiration.map(Expiration), metadata: None };
         Entry { sequence, record: Some(Record { version, content: Content::Value(about) }) }
     }
 

@@ -31,7 +31,7 @@ use tokio::{
 use crate::{
     Address, Error,
     connection::{
-        BETWEEN_BEATS, LONGEST_SILENCE, LOST, Place, Secrets, connect, context, failed, needs, refused,
+        BETWEEN_BEATS, Credentials, LONGEST_SILENCE, LOST, Place, connect, context, failed, needs, refused,
         unavailable,
     },
     loss::{StreamState, lacks},
@@ -41,7 +41,7 @@ use crate::{
 /// A journal at an address, with its owner.
 pub struct Journal {
     address: Address,
-    secrets: Secrets,
+    secrets: Credentials,
     owner: String,
     file: StateFile,
     before: Before,
@@ -125,7 +125,7 @@ impl Journal {
     ///
     /// # Errors When one of the files cannot be read.
     pub fn new(address: Address, owner: &str, records: Option<&Path>) -> Result<Self, Error> {
-        let secrets = Secrets::read(&address)?;
+        let secrets = Credentials::read(&address)?;
         let (file, before) = StateFile::open(records, &address.stream);
         if let Before::Damaged(why) = &before {
             tracing::error!(error = why, "the file is ignored: the stream counts as recreated");

@@ -7,7 +7,7 @@
 
 use async_nats::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use kv::{Damaged, Record};
+use kv::{CorruptRecord, Record};
 
 /// The replication mark: what the other store has received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(crate) fn length(headers: &HeaderMap) -> u64 {
 
 /// Decodes the record of a message. `bytes` is the length of the value; `None` if the consumer sends only
 /// headers, which then include the size.
-pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, Damaged> {
+pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, CorruptRecord> {
     let field = |name: &str| headers.get(name).map(|value| value.as_str());
     let said = || field(SIZE).and_then(|text| text.parse().ok());
     Record::from_fields(field, bytes.or_else(said).unwrap_or(0))

@@ -23,35 +23,35 @@
 
 mod acknowledged;
 mod address;
-mod alone;
 mod bucket;
 mod confirm;
 mod connection;
+mod connections;
+mod consumer;
 mod error;
-mod feed;
 mod guard;
 mod index;
 mod journal;
 mod layout;
-mod lines;
 mod loss;
-mod mark;
 mod paired;
 mod publish;
-mod shared;
+mod replication_cursor;
+mod sole_writer;
+mod state;
 mod state_file;
 mod stream;
 
 pub use bytes::Bytes;
-pub use kv::Company;
+pub use kv::Pairing;
 
 pub use self::{
-    address::{Address, NoAddress, User},
+    address::{Address, AddressError, User},
     bucket::{Bucket, Found, Named, Put, Usage},
     connection::Place,
     error::Error,
     journal::{Came, Journal, LONGEST_MESSAGE, Reader, Writer},
     loss::{Loss, StreamState},
     paired::Noted,
-    shared::{Ears, Heard},
+    state::{RemoteWriteFeed, RemoteWrites},
 };

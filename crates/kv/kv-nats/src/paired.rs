@@ -5,16 +5,16 @@ use std::sync::{Arc, atomic::Ordering::SeqCst};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use kv::{Given, Known, Record, Span, Version};
+use kv::{ApplyOutcome, KeyVersion, Record, Span, Version};
 
 use crate::{
     Bucket, Error, Found,
     bucket::{AT_ONCE, MOST_TRIES},
     index::Entry,
     layout::{parts, subject},
-    mark::Course,
     publish::{Attempt, publish},
-    shared::Ready,
+    replication_cursor::CursorState,
+    state::Ready,
 };
 
 /// A noted key, prefixed with its namespace.
@@ -52,7 +52,11 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store cannot be used.
-    pub fn known(&self, span: &Span, most: (usize, usize)) -> Result<(Vec<Known>, Option<String>), Error> {
+    pub fn known(
+        &self,
+        span: &Span,
+        most: (usize, usize),
+    ) -> Result<(Vec<KeyVersion>, Option<String>), Error> {
         self.shared.ready()?;
         Ok(self.shared.index().known(span, most, (self.now)()))
     }
@@ -62,7 +66,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When one of them cannot be stored; others may be.
-    pub async fn take(&self, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Option<Given>>, Error> {
+    pub async fn take(&self, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Option<ApplyOutcome>>, Error> {
         let ready = &self.lines.here(&self.shared.ready()?);
         let takes = all.into_iter().map(|(key, record, value)| async move {
             let version = record.version.clone();
@@ -85,8 +89,8 @@ impl Bucket {
             }
             return Err(why);
         }
-        if done.iter().any(|(_, _, taken)| matches!(taken, Ok(Some(Given::Older(_))))) {
-            self.shared.keep_mark(ready, Course::Back).await?;
+        if done.iter().any(|(_, _, taken)| matches!(taken, Ok(Some(ApplyOutcome::Older(_))))) {
+            self.shared.keep_mark(ready, CursorState::Back).await?;
         }
         Ok(done.into_iter().filter_map(|(_, _, taken)| taken.ok()).collect())
     }
@@ -97,7 +101,7 @@ impl Bucket {
         key: &str,
         record: Record,
         value: Bytes,
-    ) -> Result<Given, Error> {
+    ) -> Result<ApplyOutcome, Error> {
         let full = key.as_bytes();
         let Some((namespace, key)) = parts(full) else { return Err(Error::Refused("no key".to_owned())) };
         let _turn = self.turn(full).lock().await;
@@ -108,15 +112,15 @@ impl Bucket {
             let given =
                 Record::given(known.as_ref().and_then(|known| known.record.as_ref()), &record.version);
             match &given {
-                Given::Older(_) => {
+                ApplyOutcome::Older(_) => {
                     self.shared.index_mut().note(full);
                     return Ok(given);
                 }
-                Given::Same => {
+                ApplyOutcome::Same => {
                     self.shared.index_mut().unnote(full, &record.version);
                     return Ok(given);
                 }
-                Given::New => {}
+                ApplyOutcome::New => {}
             }
             let _writing = self.shared.writing(record.version.clone());
             let after = known.map_or(0, |known| known.sequence);
@@ -151,7 +155,7 @@ impl Bucket {
                 index.note(key.as_bytes());
             }
         }
-        self.shared.keep_mark(&ready, Course::Back).await
+        self.shared.keep_mark(&ready, CursorState::Back).await
     }
 
     /// Notes that the other store has these versions. Newer records remain noted. The note is durable after
@@ -171,7 +175,7 @@ impl Bucket {
         let ready = self.shared.ready()?;
         self.shared.is_filling.store(false, SeqCst);
         self.shared.is_short.store(false, SeqCst);
-        self.shared.keep_mark(&ready, Course::Forward).await
+        self.shared.keep_mark(&ready, CursorState::Forward).await
     }
 
     /// Whether the stream lacks acknowledged messages that the other store may have.

@@ -14,7 +14,7 @@ use crate::{
     connection::{NO_STREAM, refusal},
     layout::{EXPECTED, headers, length},
     loss::lacks,
-    shared::{Ready, Shared},
+    state::{Ready, SharedState},
 };
 
 pub(crate) enum Attempt {
@@ -26,7 +26,7 @@ pub(crate) enum Attempt {
 
 /// Writes a record if `after` is the last message of its subject, and waits for the server's acknowledgement.
 pub(crate) async fn publish(
-    shared: &Shared,
+    shared: &SharedState,
     ready: &Ready,
     subject: &str,
     record: &Record,
@@ -38,7 +38,7 @@ pub(crate) async fn publish(
 
 /// As [`publish`], with any headers.
 pub(crate) async fn send(
-    shared: &Shared,
+    shared: &SharedState,
     ready: &Ready,
     subject: &str,
     (mut headers, after): (HeaderMap, u64),

@@ -12,8 +12,8 @@ use crate::{
     file::File,
     layout::{HEADS, Head},
     leaf,
-    reading::{found, head},
-    vault::REMEDY,
+    read::{found, head},
+    store::REMEDY,
 };
 
 /// The contents of a file, intact and damaged.

@@ -1,6 +1,6 @@
 //! The layout of keys and values in the file: the tables and their rows.
 
-use kv::{Damaged, Record};
+use kv::{CorruptRecord, Record};
 use redb::TableDefinition;
 use twox_hash::XxHash3_64;
 
@@ -71,19 +71,19 @@ impl Head {
         bytes
     }
 
-    pub(crate) fn decode(key: FullKey<'_>, bytes: &[u8]) -> Result<Self, Damaged> {
-        let number = u64::from_be_bytes(*bytes.first_chunk().ok_or(Damaged)?);
+    pub(crate) fn decode(key: FullKey<'_>, bytes: &[u8]) -> Result<Self, CorruptRecord> {
+        let number = u64::from_be_bytes(*bytes.first_chunk().ok_or(CorruptRecord)?);
         let has_checksums = number & CHECKED > 0;
         let bytes = if has_checksums {
-            let (bytes, checksum) = bytes.split_last_chunk().ok_or(Damaged)?;
+            let (bytes, checksum) = bytes.split_last_chunk().ok_or(CorruptRecord)?;
             if head_checksum(key, bytes) != *checksum {
-                return Err(Damaged);
+                return Err(CorruptRecord);
             }
             bytes
         } else {
             bytes
         };
-        let record = bytes.get(size_of::<u64>()..).ok_or(Damaged)?;
+        let record = bytes.get(size_of::<u64>()..).ok_or(CorruptRecord)?;
         Ok(Self { value: number & !CHECKED, record: Record::decode(record)?, has_checksums })
     }
 }

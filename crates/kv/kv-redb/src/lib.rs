@@ -16,25 +16,25 @@
 //! Versions, expiration and pages are defined by the engine, `kv`.
 
 mod blocks;
-mod change;
 mod damage;
 mod error;
 mod file;
+mod init;
 mod inspect;
 mod layout;
 mod leaf;
-mod listed;
+mod list;
 mod made;
+mod mutation;
 mod overlay;
-mod paired;
-mod prepared;
-mod reading;
+mod peer_state;
+mod read;
 mod repair;
 mod reserve;
 mod scrub;
+mod store;
+mod streaming_put;
 mod unrecovered;
-mod upload;
-mod vault;
 mod writer;
 
 pub use self::{
@@ -42,14 +42,14 @@ pub use self::{
     error::Error,
     file::{File, Opening, Origin, Setup, opening},
     inspect::{Inspection, inspect},
-    reading::{Found, Reading},
+    read::{Found, Reading},
     repair::{repair, salvage},
     scrub::{Scrub, Step},
-    upload::Upload,
-    vault::{Config, Put, Usage, Vault},
+    store::{Config, Put, RedbStore, Usage},
+    streaming_put::Upload,
 };
 
-pub use kv::Company;
+pub use kv::Pairing;
 
 #[cfg(test)]
 mod tests;

@@ -7,18 +7,18 @@ use std::{
 };
 
 use bytes::Bytes;
-use kv::{Clock, Company, Content, Millis, StoreName};
+use kv::{Content, HybridClock, Millis, Pairing, StoreName};
 use redb::ReadableTable as _;
 
 use crate::{
     Error, Found, Inspection,
-    change::{Change, Tables, Wrong},
     file::{File, Setup, opening},
+    init::prepare,
     inspect::Survey,
     layout::{CLOCK, FILLING, NAME, NOTES, NUMBERS, PIECE, TEXTS},
     made::sync_directory,
-    prepared::prepare,
-    vault::REMEDY,
+    mutation::{Mutation, MutationError, Tables},
+    store::REMEDY,
 };
 
 /// Copies everything that is readable to a new file, which must not exist. If there is another store, the new
@@ -88,11 +88,11 @@ fn free_name(path: &Path, suffix: &str) -> PathBuf {
 }
 
 struct Copy<'p> {
-    new: Option<(File, Clock)>,
+    new: Option<(File, HybridClock)>,
     to: &'p Path,
     name: Option<StoreName>,
     clock: Option<u64>,
-    changes: Vec<Change>,
+    changes: Vec<Mutation>,
     bytes: usize,
     next_value: u64,
 }
@@ -107,16 +107,16 @@ impl Copy<'_> {
             self.next_value += 1;
             while let Some(piece) = value.piece()? {
                 if rest.len() == PIECE {
-                    self.change(Change::Piece { value: number, number: pieces, bytes: rest })?;
+                    self.change(Mutation::Piece { value: number, number: pieces, bytes: rest })?;
                     pieces += 1;
                 }
                 rest = piece;
             }
         }
-        self.change(Change::Take { key: key.as_bytes().to_vec(), value: number, rest, record })
+        self.change(Mutation::Take { key: key.as_bytes().to_vec(), value: number, rest, record })
     }
 
-    fn change(&mut self, change: Change) -> Result<(), Error> {
+    fn change(&mut self, change: Mutation) -> Result<(), Error> {
         self.bytes += change.bytes();
         self.changes.push(change);
         if self.bytes >= AT_ONCE || self.changes.len() >= 10_000 { self.write() } else { Ok(()) }
@@ -128,11 +128,11 @@ impl Copy<'_> {
             None => self.make()?,
         };
         let wrong = |wrong| match wrong {
-            Wrong::File(error) => file.failed("write to", error),
-            Wrong::Content(damaged) => file.damaged(damaged),
+            MutationError::File(error) => file.failed("write to", error),
+            MutationError::Content(damaged) => file.damaged(damaged),
         };
         file.durably(|work| {
-            let mut tables = Tables::open(work, Company::Alone).map_err(wrong)?;
+            let mut tables = Tables::open(work, Pairing::Alone).map_err(wrong)?;
             for change in &self.changes {
                 tables.apply(change, &mut clock, Millis(0)).map_err(wrong)?;
             }
@@ -144,14 +144,14 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn make(&self) -> Result<(File, Clock), Error> {
+    fn make(&self) -> Result<(File, HybridClock), Error> {
         let name = self.name.clone().or_else(|| StoreName::new("salvaged"));
         let name = name.ok_or(Error::Released)?;
         let setup = Setup { opening: opening(self.to), memory: AT_ONCE, remedy: REMEDY };
         let prepare =
-            |file: &File, work: &redb::WriteTransaction| prepare(file, work, &name, Company::Paired);
+            |file: &File, work: &redb::WriteTransaction| prepare(file, work, &name, Pairing::Paired);
         let (file, said) = File::open(self.to, setup, prepare)?;
-        Ok((file, Clock::resume(said.name, self.clock.unwrap_or_default())))
+        Ok((file, HybridClock::resume(said.name, self.clock.unwrap_or_default())))
     }
 
     /// Copies the notes for the other store, and requests a comparison of all keys with it.
@@ -163,7 +163,7 @@ impl Copy<'_> {
             all.map(|note| Ok(note.map_err(|error| failed(error.into()))?.0.value().to_vec()))
                 .collect::<Result<Vec<_>, Error>>()
         });
-        self.changes.extend(notes.unwrap_or_default().into_iter().map(|key| Change::Note { key }));
+        self.changes.extend(notes.unwrap_or_default().into_iter().map(|key| Mutation::Note { key }));
         self.write()?;
         let Some((file, _)) = self.new else { return Ok(()) };
         file.durably(|work| {

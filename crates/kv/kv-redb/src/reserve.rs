@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{change::Change, layout::PIECE};
+use crate::{layout::PIECE, mutation::Mutation};
 
 pub(crate) struct Reserve {
     path: PathBuf,
@@ -52,7 +52,7 @@ impl Reserve {
     }
 
     /// Whether these changes may use disk space. Their space is deducted from the freed bytes.
-    pub(crate) fn has_room_for(&mut self, changes: &[Change]) -> bool {
+    pub(crate) fn has_room_for(&mut self, changes: &[Mutation]) -> bool {
         let needed = needed(changes);
         if needed > 0 && !self.is_held {
             self.hold();
@@ -74,9 +74,9 @@ impl Reserve {
 }
 
 /// The bytes of pages that changes need; 0 if they add no value. The size of a page is a power of two.
-fn needed(changes: &[Change]) -> u64 {
-    let one = |change: &Change| match change {
-        Change::Put { .. } | Change::Piece { .. } | Change::Take { .. } => {
+fn needed(changes: &[Mutation]) -> u64 {
+    let one = |change: &Mutation| match change {
+        Mutation::Put { .. } | Mutation::Piece { .. } | Mutation::Take { .. } => {
             let (whole, rest) = (change.bytes() / PIECE, change.bytes() % PIECE);
             let page = |bytes: usize| (bytes + ROW).next_power_of_two();
             (whole * page(PIECE) + page(rest) + PAGES) as u64
@@ -96,14 +96,14 @@ const ROW: usize = 64;
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use kv::About;
+    use kv::ValueMeta;
     use tempfile::TempDir;
 
     use super::*;
 
-    fn put(bytes: usize) -> [Change; 1] {
-        let about = About { bytes: bytes as u64, expiration: None, metadata: None };
-        [Change::Put {
+    fn put(bytes: usize) -> [Mutation; 1] {
+        let about = ValueMeta { bytes: bytes as u64, expiration: None, metadata: None };
+        [Mutation::Put {
             key: b"k".to_vec(),
             value: 1,
             rest: Bytes::from(vec![0; bytes]),
@@ -124,7 +124,7 @@ mod tests {
         assert!(!reserve.spend(), "it is spent");
         // The disk has no space for it: a directory occupies its name.
         fs::create_dir(&file).unwrap();
-        let delete = [Change::Delete { key: b"k".to_vec(), version: None }];
+        let delete = [Mutation::Delete { key: b"k".to_vec(), version: None }];
         assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
         reserve.written(200_000, 100_000);
         // 64 KiB plus 16 KiB, of 100 000 bytes.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Error, Vault, inspect::Survey};
+use crate::{Error, RedbStore, inspect::Survey};
 
 /// One pass. It may miss keys that are written during the pass.
 pub struct Scrub {
@@ -20,7 +20,7 @@ pub struct Step {
     pub is_more: bool,
 }
 
-impl Vault {
+impl RedbStore {
     /// Starts a pass.
     pub fn scrub(&self) -> Scrub {
         Scrub { survey: Survey::new(Arc::clone(&self.file)) }

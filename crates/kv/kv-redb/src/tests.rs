@@ -8,13 +8,13 @@ mod trouble;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use bytes::Bytes;
-use kv::{About, Content, Expiration, Listed, Metadata, Millis, Page, StoreName, Version};
+use kv::{Content, Expiration, Listed, Metadata, Millis, Page, StoreName, ValueMeta, Version};
 use tempfile::TempDir;
 
 use super::*;
 use crate::{
-    change::Change,
     layout::{PIECE, full_key},
+    mutation::Mutation,
 };
 
 /// A day in 2025.
@@ -26,19 +26,19 @@ fn day() -> Millis {
 
 fn config(directory: &TempDir) -> Config {
     let name = StoreName::new("lhr").unwrap();
-    Config { path: directory.path().join("kv.redb"), name, memory: 1 << 20, company: Company::Alone }
+    Config { path: directory.path().join("kv.redb"), name, memory: 1 << 20, company: Pairing::Alone }
 }
 
-fn open(directory: &TempDir, now: fn() -> Millis) -> Vault {
-    Vault::open(&config(directory), now).unwrap()
+fn open(directory: &TempDir, now: fn() -> Millis) -> RedbStore {
+    RedbStore::open(&config(directory), now).unwrap()
 }
 
 /// Closes the store on a blocking thread, because a runtime thread must not block.
-async fn close(vault: Vault) {
+async fn close(vault: RedbStore) {
     tokio::task::spawn_blocking(move || vault.close()).await.unwrap();
 }
 
-async fn put(vault: &Vault, key: &str, value: &[u8]) -> Version {
+async fn put(vault: &RedbStore, key: &str, value: &[u8]) -> Version {
     let mut upload = vault.upload();
     upload.add(value).await.unwrap();
     upload.finish(("ns", key), (None, None), None).await.unwrap()
@@ -53,7 +53,7 @@ async fn only_its_owner_may_read_a_new_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-fn value(vault: &Vault, key: &str) -> Option<(Vec<u8>, Version)> {
+fn value(vault: &RedbStore, key: &str) -> Option<(Vec<u8>, Version)> {
     let Found { record, value: mut reading } = vault.look("ns", key).unwrap()?;
     let Content::Value(about) = &record.content else { return None };
     let mut bytes = Vec::new();
@@ -137,14 +137,14 @@ async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
     let vault = open(&directory, day);
     put(&vault, "k", b"before").await;
     let whole = Bytes::from(vec![1; PIECE + 7]);
-    let put = || Change::Put {
+    let put = || Mutation::Put {
         key: full_key("ns", "k"),
         value: 1000,
         rest: whole.slice(PIECE..),
-        about: About { bytes: whole.len() as u64, expiration: None, metadata: None },
+        about: ValueMeta { bytes: whole.len() as u64, expiration: None, metadata: None },
         version: None,
     };
-    let piece = Change::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
+    let piece = Mutation::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
     vault.write(vec![piece]).await.unwrap();
     vault.write(vec![put()]).await.unwrap();
     // As after a failed sync of the first write.
@@ -242,7 +242,7 @@ async fn writes_that_wait_become_durable_at_once() {
 async fn keys_and_bytes_are_counted_and_found_again() {
     let directory = TempDir::new().unwrap();
     let vault = open(&directory, day);
-    let held = |vault: &Vault| (vault.usage().keys, vault.usage().bytes);
+    let held = |vault: &RedbStore| (vault.usage().keys, vault.usage().bytes);
     put(&vault, "a", b"123").await;
     put(&vault, "a", b"12345").await;
     put(&vault, "b", &vec![0; PIECE + 1]).await;

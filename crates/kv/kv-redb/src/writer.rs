@@ -5,26 +5,26 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use kv::{Clock, Company, Millis};
+use kv::{HybridClock, Millis, Pairing};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error,
-    change::{Change, Made, Tables, Wrong},
     file::File,
+    mutation::{Applied, Mutation, MutationError, Tables},
     reserve::Reserve,
 };
 
-pub(crate) enum Order {
+pub(crate) enum WriteCommand {
     /// Changes that are committed atomically.
-    Write { changes: Vec<Change>, done: oneshot::Sender<Result<Vec<Made>, Error>> },
+    Write { changes: Vec<Mutation>, done: oneshot::Sender<Result<Vec<Applied>, Error>> },
     /// Expires values and drops tombstones.
-    Sweep { done: oneshot::Sender<Result<Swept, Error>> },
+    Sweep { done: oneshot::Sender<Result<ExpiredBatch, Error>> },
     /// Closes the file for another process.
     Close { done: oneshot::Sender<()> },
 }
 
-pub(crate) struct Swept {
+pub(crate) struct ExpiredBatch {
     /// Keys, with their namespaces, whose values expired.
     pub(crate) ended: Vec<Vec<u8>>,
     pub(crate) is_more: bool,
@@ -32,17 +32,17 @@ pub(crate) struct Swept {
 
 pub(crate) struct Writer {
     pub(crate) file: Arc<File>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: HybridClock,
     pub(crate) next_value: Arc<AtomicU64>,
     pub(crate) now: fn() -> Millis,
-    pub(crate) orders: mpsc::Receiver<Order>,
-    pub(crate) done: Arc<Done>,
-    pub(crate) company: Company,
+    pub(crate) orders: mpsc::Receiver<WriteCommand>,
+    pub(crate) done: Arc<WriterStats>,
+    pub(crate) company: Pairing,
     pub(crate) reserve: Reserve,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct WriterStats {
     pub(crate) commits: AtomicU64,
     pub(crate) keys: AtomicU64,
     pub(crate) bytes: AtomicU64,
@@ -52,7 +52,7 @@ pub(crate) struct Done {
     pub(crate) filling: AtomicU64,
 }
 
-type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Made>, Error>>)>;
+type Writes = Vec<(Vec<Mutation>, oneshot::Sender<Result<Vec<Applied>, Error>>)>;
 
 impl Writer {
     /// Runs until the file is closed or all senders are dropped.
@@ -63,8 +63,8 @@ impl Writer {
             let mut next = Some(first);
             while let Some(order) = next.take() {
                 match order {
-                    Order::Write { changes, done } => {
-                        bytes += changes.iter().map(Change::bytes).sum::<usize>();
+                    WriteCommand::Write { changes, done } => {
+                        bytes += changes.iter().map(Mutation::bytes).sum::<usize>();
                         writes.push((changes, done));
                     }
                     order => other = Some(order),
@@ -77,9 +77,9 @@ impl Writer {
                 self.write(writes);
             }
             match other {
-                None | Some(Order::Write { .. }) => {}
-                Some(Order::Sweep { done }) => drop(done.send(self.sweep())),
-                Some(Order::Close { done }) => {
+                None | Some(WriteCommand::Write { .. }) => {}
+                Some(WriteCommand::Sweep { done }) => drop(done.send(self.sweep())),
+                Some(WriteCommand::Close { done }) => {
                     self.file.close();
                     let _ = done.send(());
                     return;
@@ -119,8 +119,8 @@ impl Writer {
     }
 
     /// Retries a delete on a full disk after spending the reserve.
-    fn write_again(&mut self, error: Error, changes: &[Change]) -> Result<Vec<Made>, Error> {
-        let is_delete = changes.iter().all(|change| matches!(change, Change::Delete { .. }));
+    fn write_again(&mut self, error: Error, changes: &[Mutation]) -> Result<Vec<Applied>, Error> {
+        let is_delete = changes.iter().all(|change| matches!(change, Mutation::Delete { .. }));
         if !(is_delete && matches!(error, Error::Full { .. }) && self.reserve.spend()) {
             return Err(error);
         }
@@ -128,12 +128,12 @@ impl Writer {
     }
 
     /// Commits the writes, except those with an older version than the stored record.
-    fn commit(&mut self, writes: &[&[Change]]) -> Result<Vec<Result<Vec<Made>, Error>>, Error> {
+    fn commit(&mut self, writes: &[&[Mutation]]) -> Result<Vec<Result<Vec<Applied>, Error>>, Error> {
         let now = (self.now)();
         let is_filled =
-            writes.iter().flat_map(|changes| changes.iter()).any(|change| matches!(change, Change::Filled));
+            writes.iter().flat_map(|changes| changes.iter()).any(|change| matches!(change, Mutation::Filled));
         let made = self.durably(|tables, clock| {
-            let mut one = |changes: &&[Change]| {
+            let mut one = |changes: &&[Mutation]| {
                 if let Some(known) = tables.older(changes)? {
                     clock.hear(&known);
                     return Ok(Err(Error::Older { known }));
@@ -149,24 +149,24 @@ impl Writer {
         Ok(made)
     }
 
-    fn sweep(&mut self) -> Result<Swept, Error> {
+    fn sweep(&mut self) -> Result<ExpiredBatch, Error> {
         let now = (self.now)();
         let mut swept = self.durably(|tables, _| tables.sweep(now, MOST_WRITES));
         if matches!(swept, Err(Error::Full { .. })) && self.reserve.spend() {
             swept = self.durably(|tables, _| tables.sweep(now, MOST_WRITES));
         }
         let (ended, is_more) = swept?;
-        Ok(Swept { ended, is_more })
+        Ok(ExpiredBatch { ended, is_more })
     }
 
     /// Executes a transaction on the tables and makes it durable.
     fn durably<T>(
         &mut self,
-        work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
+        work: impl FnOnce(&mut Tables<'_>, &mut HybridClock) -> Result<T, MutationError>,
     ) -> Result<T, Error> {
         let wrong = |wrong| match wrong {
-            Wrong::File(error) => self.file.failed("write to", error),
-            Wrong::Content(damaged) => self.file.damaged(damaged),
+            MutationError::File(error) => self.file.failed("write to", error),
+            MutationError::Content(damaged) => self.file.damaged(damaged),
         };
         let mut clock = self.clock.clone();
         let (made, (keys, bytes, noted)) = self.file.durably(|transaction| {

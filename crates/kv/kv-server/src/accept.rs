@@ -7,7 +7,7 @@ use kv_nats::StreamState;
 use tokio::time::sleep;
 
 use crate::{
-    problem::Problem,
+    api_error::ApiError,
     refused::{RefusedStream, Seen},
     service::Service,
     store::Store,
@@ -19,8 +19,8 @@ impl Service {
     /// # Errors
     /// Fails if no stream is refused, the stream has changed since, or it cannot be used within a few
     /// seconds.
-    pub async fn accept_stream(&self, found: Option<Seen>) -> Result<RefusedStream, Problem> {
-        let conflict = |why: String| Problem::new(StatusCode::CONFLICT, why);
+    pub async fn accept_stream(&self, found: Option<Seen>) -> Result<RefusedStream, ApiError> {
+        let conflict = |why: String| ApiError::new(StatusCode::CONFLICT, why);
         let Store::Nats(bucket) = self.store()? else {
             return Err(conflict("the store is in a file: no stream is refused".to_owned()));
         };
@@ -34,7 +34,7 @@ impl Service {
             sleep(BETWEEN_LOOKS).await;
         }
         let why = bucket.trouble().unwrap_or_default();
-        Err(Problem::new(
+        Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             format!("it is accepted, and cannot be used yet: {why}"),
         ))

@@ -7,7 +7,7 @@ use http_stack::{
     token::{TokenHash, bearer, digest, hexadecimal},
 };
 
-use crate::problem::{Kind, Problem};
+use crate::api_error::{ApiError, Kind};
 
 /// Namespaces, and the tokens that may use them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,14 +109,14 @@ impl Access {
     }
 
     /// Authenticates a request by its Authorization field.
-    pub(crate) fn caller(&self, authorization: Option<&[u8]>) -> Result<Caller<'_>, Problem> {
+    pub(crate) fn caller(&self, authorization: Option<&[u8]>) -> Result<Caller<'_>, ApiError> {
         let token = authorization.and_then(bearer).ok_or_else(|| {
-            Problem::of(Kind::NoToken, "the request has no token: expected Authorization: Bearer TOKEN")
+            ApiError::of(Kind::NoToken, "the request has no token: expected Authorization: Bearer TOKEN")
         })?;
         let caller = Caller { access: self, token: TokenHash::of(token) };
         if !caller.is_operator() && caller.namespaces().next().is_none() {
             let message = "no namespace and no [admin] lists this token's SHA-256";
-            return Err(Problem::of(Kind::WrongToken, message));
+            return Err(ApiError::of(Kind::WrongToken, message));
         }
         Ok(caller)
     }
@@ -128,7 +128,7 @@ impl Access {
         authorization: Option<&[u8]>,
         named: Option<&[u8]>,
         wanted: Use,
-    ) -> Result<&Namespace, Problem> {
+    ) -> Result<&Namespace, ApiError> {
         let caller = self.caller(authorization)?;
         if let Some(name) = named {
             return caller.checked(self.named(name), &String::from_utf8_lossy(name), wanted);
@@ -138,8 +138,8 @@ impl Access {
         let mut own = self.namespaces.iter().filter(|namespace| caller.may(Use::Reading, namespace));
         match (own.next(), own.next()) {
             (Some(only), None) => caller.checked(Some(only), &only.name, wanted),
-            (None, _) => Err(Problem::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
-            _ => Err(Problem::new(
+            (None, _) => Err(ApiError::new(StatusCode::NOT_FOUND, "there is no namespace for this token")),
+            _ => Err(ApiError::new(
                 StatusCode::BAD_REQUEST,
                 "this token is for several namespaces: name one in KV-Namespace",
             )),
@@ -162,7 +162,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Finds a namespace by name or id and checks that the token permits this use.
-    pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, Problem> {
+    pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, ApiError> {
         self.checked(self.access.named(name.as_bytes()), name, wanted)
     }
 
@@ -171,22 +171,22 @@ impl<'a> Caller<'a> {
         found: Option<&'a Namespace>,
         name: &str,
         wanted: Use,
-    ) -> Result<&'a Namespace, Problem> {
+    ) -> Result<&'a Namespace, ApiError> {
         match found {
             Some(namespace) if self.may(wanted, namespace) => Ok(namespace),
             Some(namespace) if self.may(Use::Reading, namespace) => {
                 let message = format!("this token is for reading namespace \"{}\" only", namespace.name);
-                Err(Problem::of(Kind::OtherNamespace, message))
+                Err(ApiError::of(Kind::OtherNamespace, message))
             }
             Some(namespace) => {
                 let message = format!("this token is not for namespace \"{}\"", namespace.name);
-                Err(Problem::of(Kind::OtherNamespace, message))
+                Err(ApiError::of(Kind::OtherNamespace, message))
             }
             None if self.is_operator() && self.access.made.is_none() => {
                 let message = format!(
                     "whether there is a namespace \"{name}\" is not known: the list of namespaces has not been read from the store yet"
                 );
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
+                Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message))
             }
             None if self.is_operator() => {
                 let mut names: Vec<_> =
@@ -195,10 +195,10 @@ impl<'a> Caller<'a> {
                     names[MOST_NAMED] = "others";
                 }
                 let message = format!("there is no namespace \"{name}\", only {}", names.join(", "));
-                Err(Problem::of(Kind::NoNamespace, message))
+                Err(ApiError::of(Kind::NoNamespace, message))
             }
             // Do not list the other namespaces to clients that are not operators.
-            None => Err(Problem::of(Kind::NoNamespace, format!("there is no namespace \"{name}\""))),
+            None => Err(ApiError::of(Kind::NoNamespace, format!("there is no namespace \"{name}\""))),
         }
     }
 }

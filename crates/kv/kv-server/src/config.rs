@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use kv::{MOST_VALUE_BYTES, StoreName};
 use kv_nats::Address;
-use kv_redb::Company;
+use kv_redb::Pairing;
 
 /// The location of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Config {
     /// A directory for the state of a NATS stream, so that a restart notices lost messages.
     pub streams: Option<PathBuf>,
     /// Whether another data centre has a second store of the same values.
-    pub company: Company,
+    pub company: Pairing,
     /// The largest allowed value in bytes, at most [`Config::LARGEST`].
     pub largest: u64,
 }

@@ -2,7 +2,7 @@
 
 use http_stack::{Body, HeaderValue, Response, StatusCode, header};
 
-use crate::{json, problem::Problem};
+use crate::{api_error::ApiError, json};
 
 /// A success. `result` and `info` are JSON.
 pub(crate) fn success(result: &str, info: Option<&str>) -> Response<Body> {
@@ -10,7 +10,7 @@ pub(crate) fn success(result: &str, info: Option<&str>) -> Response<Body> {
 }
 
 /// A success, with the problem of an incomplete result in `messages`.
-pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&Problem>) -> Response<Body> {
+pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&ApiError>) -> Response<Body> {
     let info = info.map_or_else(String::new, |info| format!(",\"result_info\":{info}"));
     let said = but.map(said).unwrap_or_default();
     let text = format!("{{\"success\":true,\"errors\":[],\"messages\":[{said}],\"result\":{result}{info}}}");
@@ -18,14 +18,14 @@ pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&Problem
 }
 
 /// The error object of a problem.
-fn said(problem: &Problem) -> String {
+fn said(problem: &ApiError) -> String {
     let mut message = String::new();
     json::text(&mut message, &problem.message);
     format!("{{\"code\":{},\"message\":{message}}}", problem.code)
 }
 
 /// The response to a failed request.
-pub(crate) fn failure(problem: &Problem) -> Response<Body> {
+pub(crate) fn failure(problem: &ApiError) -> Response<Body> {
     let said = said(problem);
     let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");
     let mut response = respond(problem.status, text);

@@ -27,56 +27,56 @@
 
 mod accept;
 mod access;
-mod binding;
-mod catalogue;
+mod api_error;
+pub mod bulk;
+mod bulk_read;
+mod client;
 mod config;
-mod copies;
 mod counts;
-mod door;
-mod elsewhere;
+mod disk_cache;
 mod encoding;
 mod envelope;
 mod error;
+mod export_line;
 mod file_check;
-mod incoming;
+mod http_handler;
 mod json;
-mod line;
-mod linked;
-mod looks;
 pub mod multipart;
+mod namespace_registry;
 mod operations;
-pub mod pairs;
-mod parameters;
-mod pieces;
-mod problem;
+mod query;
 mod refused;
-mod remote;
+mod replication;
+mod request_body;
 mod rest;
 mod scrub;
 mod service;
-mod several;
-mod shelf;
+mod shared_refresh;
 mod store;
+mod successor_proxy;
 mod value;
+mod value_cache;
+mod value_stream;
+mod workerd_binding;
 
 pub use self::{
     access::{Access, Namespace},
+    api_error::ApiError,
+    client::{Came, Got, KvClient, Listed, ListedKey, Moved, NamespaceLine, NamespaceList, Put, Written},
     config::{Config, Place},
     counts::{FromOthers, InNetwork, Integrity, OnDisk, Pair, Status},
-    door::Door,
     error::Error,
+    export_line::{ExportLine, LineError},
     file_check::{FileCheck, Gap},
-    line::{Line, LineError},
-    linked::{Links, Sending, Unreached, Whereabouts, WouldAnswer, is_read_as_written},
-    parameters::Parameters,
-    problem::Problem,
+    http_handler::KvHandler,
+    query::Parameters,
     refused::{Acceptance, RefusedStream, Seen},
-    remote::{Came, Got, Listed, ListedKey, Moved, NamespaceLine, NamespaceList, Put, Remote, Written},
+    replication::{CopyReport, PeerError, PeerLinks, Sending, WouldAnswer, is_read_as_written},
     service::Service,
 };
 
-pub use kv_nats::{Address, NoAddress};
-pub use kv_redb::{Company, Inspection, inspect, repair, salvage};
+pub use kv_nats::{Address, AddressError};
+pub use kv_redb::{Inspection, Pairing, inspect, repair, salvage};
 
 #[cfg(test)]
 mod tests;

@@ -3,23 +3,23 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kv::{Expiration, Key, Listed, Metadata, Page, Tier, Version, Wanted};
+use kv::{Expiration, Key, Listed, Metadata, Page, ReadOptions, Tier, Version};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    copies::Name,
-    incoming::Incoming,
-    linked::{Question, filling},
-    pieces::Pieces,
-    problem::{Problem, ended},
+    api_error::{ApiError, ended},
+    replication::{ReadQuery, filling},
+    request_body::RequestBody,
     service::{Service, now},
     store::Bytes,
-    value::{Absent, Content, Found, Held},
+    value::{Content, Found, MemoryValue, NotFound},
+    value_cache::Name,
+    value_stream::ValueStream,
 };
 
 /// The parameters of a write.
 #[derive(Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct WriteOptions {
     pub(crate) expiration: Option<Expiration>,
     pub(crate) metadata: Option<Metadata>,
     /// The Content-Length of the request, if present.
@@ -36,7 +36,7 @@ impl Service {
         namespace: &str,
         key: &Key,
         cache_ttl: Option<Duration>,
-    ) -> Result<Result<Found, Absent>, Problem> {
+    ) -> Result<Result<Found, NotFound>, ApiError> {
         if let Some((held, age)) = self.copy(namespace, key.as_str(), cache_ttl) {
             return Ok(Ok(Found {
                 about: held.about.clone(),
@@ -52,9 +52,9 @@ impl Service {
                 Err(problem) => self.read_from_other(namespace, key.as_str()).await.ok_or(problem),
             },
             Some((linked, _)) => {
-                let wanted = Wanted { within: None, cache_ttl };
+                let wanted = ReadOptions { within: None, cache_ttl };
                 let (namespace, key) = (namespace.to_owned(), key.as_str().to_owned());
-                let question = Question::new(namespace, key, Tier::Lower, wanted);
+                let question = ReadQuery::new(namespace, key, Tier::Lower, wanted);
                 Box::pin(self.read_far(linked, question)).await
             }
         };
@@ -81,8 +81,8 @@ impl Service {
         namespace: &str,
         key: &str,
         cache_ttl: Option<Duration>,
-    ) -> Option<(Arc<Held>, Duration)> {
-        let wanted = Wanted { within: None, cache_ttl };
+    ) -> Option<(Arc<MemoryValue>, Duration)> {
+        let wanted = ReadOptions { within: None, cache_ttl };
         let (held, age, is_due) =
             self.copies.find_value(&Name::of(namespace, key), wanted, self.elapsed())?;
         if held.about.is_past(now()) {
@@ -93,7 +93,7 @@ impl Service {
                 None => self.read_beside(namespace, key),
                 Some((linked, _)) => {
                     let (namespace, key) = (namespace.to_owned(), key.to_owned());
-                    self.refresh(linked, Question::new(namespace, key, Tier::Lower, wanted), false);
+                    self.refresh(linked, ReadQuery::new(namespace, key, Tier::Lower, wanted), false);
                 }
             }
         }
@@ -109,11 +109,11 @@ impl Service {
     }
 
     /// Reads a key from the store and keeps a copy if the value is short.
-    pub(crate) async fn read(&self, namespace: &str, key: &str) -> Result<Result<Found, Absent>, Problem> {
+    pub(crate) async fn read(&self, namespace: &str, key: &str) -> Result<Result<Found, NotFound>, ApiError> {
         let (ticket, asked) = (self.copies.ticket(&Name::of(namespace, key)), self.elapsed());
         let found = self.read_only(namespace, key).await?;
         if let Ok(Found { about, version, content: Content::Whole(value), .. }) = &found {
-            let held = Held { value: value.clone(), about: about.clone(), version: version.clone() };
+            let held = MemoryValue { value: value.clone(), about: about.clone(), version: version.clone() };
             self.copies.keep(&Name::of(namespace, key), ticket, &Arc::new(held), asked);
         }
         Ok(found)
@@ -123,20 +123,20 @@ impl Service {
         &self,
         namespace: &str,
         key: &str,
-    ) -> Result<Result<Found, Absent>, Problem> {
+    ) -> Result<Result<Found, NotFound>, ApiError> {
         let store = self.store()?;
         let found = store.look(namespace, key).await?;
         let (age, source) = (Duration::ZERO, Tier::Store);
         let Some((record, bytes)) = found else {
-            return Ok(Err(Absent { version: None, age, source }));
+            return Ok(Err(NotFound { version: None, age, source }));
         };
         let version = record.version.to_string();
         let Some(about) = record.value(now()).cloned() else {
-            return Ok(Err(Absent { version: Some(version), age, source }));
+            return Ok(Err(NotFound { version: Some(version), age, source }));
         };
         let content = match bytes {
             Bytes::Whole(whole) => Content::Whole(whole),
-            Bytes::Pieces(mut reading) => Content::Pieces(Pieces::new(move || {
+            Bytes::Pieces(mut reading) => Content::Pieces(ValueStream::new(move || {
                 // Keeps the store open: it is closed only after its last reader.
                 let _ = &store;
                 Ok(reading.piece()?)
@@ -149,11 +149,11 @@ impl Service {
         self: &Arc<Self>,
         namespace: &str,
         key: Key,
-        beside: Beside,
-        incoming: Incoming,
-    ) -> Result<Version, Problem> {
+        beside: WriteOptions,
+        incoming: RequestBody,
+    ) -> Result<Version, ApiError> {
         // The Content-Length of a form includes more than the value.
-        if matches!(incoming, Incoming::Raw(_))
+        if matches!(incoming, RequestBody::Raw(_))
             && let Err(problem) = self.refuse_long(&beside)
         {
             if !beside.is_waiting {
@@ -167,7 +167,7 @@ impl Service {
     }
 
     /// Refuses a value whose Content-Length exceeds the limit.
-    pub(crate) fn refuse_long(&self, beside: &Beside) -> Result<(), Problem> {
+    pub(crate) fn refuse_long(&self, beside: &WriteOptions) -> Result<(), ApiError> {
         beside.length.map_or(Ok(()), |length| self.check_length(length))
     }
 
@@ -175,9 +175,9 @@ impl Service {
         self: &Arc<Self>,
         namespace: &str,
         key: &Key,
-        beside: Beside,
-        mut incoming: Incoming,
-    ) -> Result<Version, Problem> {
+        beside: WriteOptions,
+        mut incoming: RequestBody,
+    ) -> Result<Version, ApiError> {
         let store = self.store()?;
         let mut upload = store.upload();
         while let Some(data) = incoming.data().await? {
@@ -185,7 +185,7 @@ impl Service {
             if self.check_length(bytes).is_err() {
                 drop(upload);
                 let all = bytes + incoming.throw_away().await;
-                return self.check_length(all).and(Err(Problem::too_large(all, self.largest())));
+                return self.check_length(all).and(Err(ApiError::too_large(all, self.largest())));
             }
             upload.add(&data).await?;
         }
@@ -207,7 +207,7 @@ impl Service {
         mut puts: Vec<kv_redb::Put>,
         first: Option<Version>,
         place: OwnedSemaphorePermit,
-    ) -> Result<Option<Version>, Problem> {
+    ) -> Result<Option<Version>, ApiError> {
         for (number, put) in puts.iter_mut().enumerate() {
             put.version = first.as_ref().map(|first| first.nth(number));
         }
@@ -230,7 +230,7 @@ impl Service {
         namespace: &str,
         keys: Vec<Key>,
         first: Option<Version>,
-    ) -> Result<Vec<Version>, Problem> {
+    ) -> Result<Vec<Version>, ApiError> {
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
             let version = |number| first.as_ref().map(|first| first.nth(number));
@@ -243,7 +243,7 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
+    pub(crate) async fn page(&self, namespace: &str, page: Page) -> Result<Listed, ApiError> {
         let store = self.store()?;
         if store.is_short() && self.linked.as_ref().is_some_and(|linked| linked.other_store().is_some()) {
             return Err(filling());

@@ -13,13 +13,13 @@ use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
     access::{Namespace, Use, authorization},
+    api_error::{ApiError, Kind, ended},
+    bulk,
+    bulk_read::{self, Shape},
     envelope,
-    incoming::collected,
-    pairs,
-    parameters::Parameters,
-    problem::{Kind, Problem, ended},
+    query::Parameters,
+    request_body::collected,
     service::{Service, now},
-    several::{self, Shape},
     value::{VERSION, set},
 };
 
@@ -31,14 +31,14 @@ pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Re
     answered(service, &parts, body).await.unwrap_or_else(|problem| envelope::failure(&problem))
 }
 
-async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
+async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, ApiError> {
     let parameters = Parameters::of(parts.uri.query())?;
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
     let below = path.strip_prefix("accounts/").and_then(|path| path.split_once("/storage/kv/namespaces"));
     let Some((_, below)) = below.filter(|(account, _)| !account.is_empty() && !account.contains('/')) else {
         let message =
             "unknown path: expected /client/v4/accounts/ACCOUNT/storage/kv/namespaces or a path below it";
-        return Err(Problem::new(StatusCode::NOT_FOUND, message));
+        return Err(ApiError::new(StatusCode::NOT_FOUND, message));
     };
     let mut segments = below.trim_start_matches('/').splitn(3, '/');
     let name = segments.next().filter(|name| !name.is_empty());
@@ -84,7 +84,7 @@ async fn inside(
     below: (Option<&str>, Option<&str>),
     (parts, parameters): (&Parts, &Parameters),
     (body, version): (Body, Option<Version>),
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let is_list = parts.method == Method::GET && below == (Some("keys"), None);
     let far_store = if is_list { service.far_store_for_list() } else { service.far_store() };
     if let Some(store) = far_store {
@@ -114,7 +114,7 @@ async fn inside(
             Ok(envelope::success(&serde_json::to_string(&whereabouts).unwrap_or_default(), None))
         }
         (Some("bulk"), below) => bulk(service, namespace, (parts, below), (body, version)).await,
-        _ => Err(Problem::new(
+        _ => Err(ApiError::new(
             StatusCode::NOT_FOUND,
             "a namespace has values/KEY, metadata/KEY, whereabouts/KEY, keys, bulk, bulk/get and bulk/delete",
         )),
@@ -126,18 +126,18 @@ async fn bulk(
     namespace: &Namespace,
     (parts, below): (&Parts, Option<&str>),
     (body, version): (Body, Option<Version>),
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let namespace = &namespace.id;
     match (&parts.method, below) {
         (&Method::POST, Some("get")) => {
-            let values = several::read(service, namespace, body, Shape::Rest).await?;
+            let values = bulk_read::read(service, namespace, body, Shape::Rest).await?;
             Ok(envelope::success(&format!("{{\"values\":{values}}}"), None))
         }
         (&Method::PUT, None) => {
             let place = service.large(&service.large_writes).await?;
             let (text, largest) = (in_time(collected(body, LARGEST_BULK)).await?, service.largest());
             let whole = Body::whole(text.clone());
-            let puts = beside(move || pairs::read(&text, largest, now())).await?;
+            let puts = beside(move || bulk::read(&text, largest, now())).await?;
             let count = puts.len();
             if let Some(store) = service.far_store().filter(|_| count > 0) {
                 let keys = puts.iter().map(|put| Key::new(&put.key)).collect::<Result<_, _>>()?;
@@ -154,7 +154,7 @@ async fn bulk(
             let place = service.large(&service.large_writes).await?;
             let text = in_time(collected(body, LARGEST_KEYS)).await?;
             let whole = Body::whole(text.clone());
-            let keys = beside(move || pairs::read_keys(&text)).await?;
+            let keys = beside(move || bulk::read_keys(&text)).await?;
             let count = keys.len();
             if let Some(store) = service.far_store().filter(|_| count > 0) {
                 return service.pass_on(store, namespace, parts, (whole, Some(place)), keys).await;
@@ -165,22 +165,22 @@ async fn bulk(
             };
             Ok(done(count, versions.into_iter().min()))
         }
-        _ => Err(Problem::method("PUT or DELETE of bulk, or POST of bulk/get or bulk/delete")),
+        _ => Err(ApiError::method("PUT or DELETE of bulk, or POST of bulk/get or bulk/delete")),
     }
 }
 
 /// Runs a computation that would block the runtime's thread.
 async fn beside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     spawn_blocking(work).await.map_err(|error| ended(&error))?
 }
 
 /// Limits the time to receive a body, which has one of the few slots for bulk requests.
-async fn in_time(body: impl Future<Output = Result<Bytes, Problem>>) -> Result<Bytes, Problem> {
+async fn in_time(body: impl Future<Output = Result<Bytes, ApiError>>) -> Result<Bytes, ApiError> {
     timeout(LONGEST_BODY, body).await.unwrap_or_else(|_| {
         let message = format!("the request was not complete after {} s", LONGEST_BODY.as_secs());
-        Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
+        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, message))
     })
 }
 
@@ -198,8 +198,8 @@ fn with_version(mut response: Response<Body>, version: Option<Version>) -> Respo
     response
 }
 
-fn no_key() -> Problem {
-    Problem::of(Kind::NoKey, "get: 'key not found'")
+fn no_key() -> ApiError {
+    ApiError::of(Kind::NoKey, "get: 'key not found'")
 }
 
 /// 100 MB at 10 Mbit/s take 80 s.

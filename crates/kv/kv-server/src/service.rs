@@ -25,14 +25,14 @@ use tokio::{
 use crate::{
     Error,
     access::{Access, Namespace},
+    api_error::ApiError,
     config::{Config, Place},
-    copies::{Copies, Name},
     counts::{Counts, FromOthers, InNetwork, Pair, Status},
-    linked::{Linked, Links},
-    looks::Looks,
-    problem::Problem,
-    shelf::Shelf,
+    disk_cache::DiskCache,
+    replication::{PeerLinks, Replication},
+    shared_refresh::SharedRefresh,
     store::{Store, Usage},
+    value_cache::{Name, ValueCache},
 };
 
 /// A store that is served.
@@ -40,16 +40,16 @@ pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
     /// Lookups of namespaces that were created over the API.
-    pub(crate) looks: Looks,
+    pub(crate) looks: SharedRefresh,
     /// `None` while another process has the file, after shutdown, or if the store is in another data centre.
     store: RwLock<Option<Store>>,
     /// Whether another process replaces this one.
     is_left: AtomicBool,
-    pub(crate) linked: Option<Arc<Linked>>,
+    pub(crate) linked: Option<Arc<Replication>>,
     /// Why the store could not be reopened.
     error: Mutex<Option<String>>,
-    pub(crate) copies: Copies,
-    pub(crate) shelf: Option<Shelf>,
+    pub(crate) copies: ValueCache,
+    pub(crate) shelf: Option<DiskCache>,
     pub(crate) counts: Counts,
     clock: Clock,
     /// Added to the clock by tests.
@@ -70,15 +70,15 @@ impl Service {
     pub fn open(config: Config, access: Access) -> Result<Self, Error> {
         let store = config.place.as_ref().map(|place| Store::open(place, &config, now)).transpose()?;
         let copies = match store {
-            Some(_) => Copies::new(config.memory / 2),
-            None => Copies::new(config.memory).of_far_store(),
+            Some(_) => ValueCache::new(config.memory / 2),
+            None => ValueCache::new(config.memory).of_far_store(),
         };
-        let shelf = config.disk.clone().filter(|_| config.place.is_none()).map(Shelf::open);
+        let shelf = config.disk.clone().filter(|_| config.place.is_none()).map(DiskCache::open);
         Ok(Self {
             shelf,
             config,
             access: RwLock::new(Arc::new(access)),
-            looks: Looks::default(),
+            looks: SharedRefresh::default(),
             store: RwLock::new(store),
             is_left: AtomicBool::new(false),
             linked: None,
@@ -95,8 +95,8 @@ impl Service {
 
     /// Adds the links to the other data centres of the network.
     #[must_use]
-    pub fn linked_by(self, links: Arc<dyn Links>) -> Self {
-        let linked = Linked::by(links, self.config.name.clone());
+    pub fn with_replication(self, links: Arc<dyn PeerLinks>) -> Self {
+        let linked = Replication::by(links, self.config.name.clone());
         Self { linked: Some(Arc::new(linked)), ..self }
     }
 
@@ -107,14 +107,14 @@ impl Service {
     }
 
     /// Replaces the namespaces that were created over the API.
-    pub(crate) fn know_made(&self, made: Vec<Namespace>) {
+    pub(crate) fn set_api_namespaces(&self, made: Vec<Namespace>) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(Access::clone(&current).with_made(Some(made)));
     }
 
     /// Closes the store for shutdown or handover to another process. Later requests are refused; requests in
     /// progress get a few seconds to finish. Blocks; not to be called in a runtime's thread.
-    pub fn leave(&self) {
+    pub fn release(&self) {
         {
             let _no_request_starts = self.store.write().unwrap_or_else(PoisonError::into_inner);
             self.is_left.store(true, SeqCst);
@@ -147,10 +147,10 @@ impl Service {
 
     /// Resumes after [`Self::leave`] when no other process takes over. If the file is still locked,
     /// [`Self::sweep`] retries. Blocks.
-    pub fn stay(&self) {
+    pub fn resume(&self) {
         let Some(place) = &self.config.place else {
             self.is_left.store(false, SeqCst);
-            self.shelf.iter().for_each(Shelf::reopen);
+            self.shelf.iter().for_each(DiskCache::reopen);
             return self.copies.open();
         };
         let opened = Store::open(place, &self.config, now);
@@ -191,12 +191,12 @@ impl Service {
             sleep(BETWEEN_SWEEPS).await;
             if self.error().is_some() {
                 let service = Arc::clone(self);
-                let _ = spawn_blocking(move || service.stay()).await;
+                let _ = spawn_blocking(move || service.resume()).await;
             }
             // The previous process may have released the directory.
-            if self.shelf.as_ref().is_some_and(Shelf::is_closed) && self.is_here() {
+            if self.shelf.as_ref().is_some_and(DiskCache::is_closed) && self.is_here() {
                 let service = Arc::clone(self);
-                let _ = spawn_blocking(move || service.shelf.iter().for_each(Shelf::reopen)).await;
+                let _ = spawn_blocking(move || service.shelf.iter().for_each(DiskCache::reopen)).await;
             }
             while let Some(store) = self.opened() {
                 match store.sweep().await {
@@ -276,7 +276,7 @@ impl Service {
             },
             integrity: usage.as_ref().and_then(|usage| self.integrity(usage)),
             memory_bytes: self.copies.bytes(),
-            disk: self.shelf.as_ref().map(Shelf::report),
+            disk: self.shelf.as_ref().map(DiskCache::report),
             pair: self.report_pair(usage.as_ref()),
             network: self.linked.as_ref().map(|linked| self.report_network(linked)),
             refused_stream: store.as_ref().and_then(Store::refused),
@@ -290,7 +290,7 @@ impl Service {
         let Counts { given, taken, repaired, compared, differed, .. } = &self.counts;
         Some(Pair {
             other: linked.links.name(other),
-            is_reachable: linked.links.answers(other),
+            is_reachable: linked.links.is_up(other),
             behind: usage.map_or(0, |usage| usage.noted),
             is_filling: usage.is_some_and(|usage| usage.is_filling),
             given: given.get(),
@@ -301,7 +301,7 @@ impl Service {
         })
     }
 
-    fn report_network(&self, linked: &Linked) -> InNetwork {
+    fn report_network(&self, linked: &Replication) -> InNetwork {
         let links = &linked.links;
         let Counts {
             refreshes,
@@ -318,7 +318,7 @@ impl Service {
             ..
         } = &self.counts;
         InNetwork {
-            store: links.name(links.store().unwrap_or_else(|| links.here())),
+            store: links.name(links.store().unwrap_or_else(|| links.local())),
             refreshes: refreshes.get(),
             unchanged: unchanged.get(),
             stood_in: stood_in.get(),
@@ -343,9 +343,9 @@ impl Service {
     }
 
     /// The store, or the error for a request that needs it.
-    pub(crate) fn store(&self) -> Result<Store, Problem> {
+    pub(crate) fn store(&self) -> Result<Store, ApiError> {
         self.opened().ok_or_else(|| match &*self.error() {
-            Some(why) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
+            Some(why) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
             None => kv_redb::Error::Released.into(),
         })
     }
@@ -356,12 +356,12 @@ impl Service {
     }
 
     /// Waits for a slot for a bulk request.
-    pub(crate) async fn large(&self, places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(crate) async fn large(&self, places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
         match timeout(LONGEST_TURN, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) | Err(_) => {
                 let message = "too many concurrent bulk requests: try again";
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
+                Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message))
             }
         }
     }
@@ -389,9 +389,9 @@ impl Service {
     }
 
     /// Refuses a value that exceeds the limit of the network's file or of the store.
-    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), Problem> {
+    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), ApiError> {
         if bytes > self.config.largest {
-            return Err(Problem::too_large(bytes, self.config.largest));
+            return Err(ApiError::too_large(bytes, self.config.largest));
         }
         let most = self.opened().and_then(|store| store.most_bytes());
         match most.filter(|&most| bytes > most) {

@@ -5,20 +5,20 @@ pub(crate) mod paired;
 use std::sync::Arc;
 
 use kv::{Expiration, Listed, Metadata, Millis, Page, Record, Version};
-use kv_nats::{Bucket, Ears};
-use kv_redb::{Origin, Put, Reading, Scrub, Vault};
+use kv_nats::{Bucket, RemoteWriteFeed};
+use kv_redb::{Origin, Put, Reading, RedbStore, Scrub};
 use tokio::task::spawn_blocking;
 
 use crate::{
     Error,
+    api_error::{ApiError, ended},
     config::{Config, Place},
-    problem::{Problem, ended},
     refused::RefusedStream,
 };
 
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
-    File(Arc<Vault>),
+    File(Arc<RedbStore>),
     Nats(Arc<Bucket>),
 }
 
@@ -52,7 +52,7 @@ impl Store {
             Place::File(path) => {
                 let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
                 let config = kv_redb::Config { path: path.clone(), name, memory, company: config.company };
-                let vault = Vault::open(&config, now)?;
+                let vault = RedbStore::open(&config, now)?;
                 match vault.origin() {
                     Origin::New => tracing::info!(file = %path.display(), "a new store was created"),
                     Origin::Upgraded => {
@@ -73,7 +73,7 @@ impl Store {
     }
 
     /// Reads the record of a key and its value.
-    pub(crate) async fn look(&self, namespace: &str, key: &str) -> Result<Option<(Record, Bytes)>, Problem> {
+    pub(crate) async fn look(&self, namespace: &str, key: &str) -> Result<Option<(Record, Bytes)>, ApiError> {
         let vault = match self {
             Self::File(vault) => Arc::clone(vault),
             Self::Nats(bucket) => {
@@ -93,10 +93,10 @@ impl Store {
         }))
     }
 
-    pub(crate) async fn list(&self, namespace: &str, page: Page) -> Result<Listed, Problem> {
+    pub(crate) async fn list(&self, namespace: &str, page: Page) -> Result<Listed, ApiError> {
         let (store, namespace) = (self.clone(), namespace.to_owned());
         let list = move || match store {
-            Self::File(vault) => Ok::<_, Problem>(vault.list(&namespace, &page)?),
+            Self::File(vault) => Ok::<_, ApiError>(vault.list(&namespace, &page)?),
             Self::Nats(bucket) => Ok(bucket.list(&namespace, &page)?),
         };
         spawn_blocking(list).await.map_err(|error| ended(&error))?
@@ -110,7 +110,7 @@ impl Store {
     }
 
     /// Sets several keys durably; in a file all or none.
-    pub(crate) async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Problem> {
+    pub(crate) async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, ApiError> {
         match self {
             Self::File(vault) => Ok(vault.put(namespace, puts).await?),
             Self::Nats(bucket) => {
@@ -128,7 +128,7 @@ impl Store {
         &self,
         namespace: &str,
         keys: &[(&str, Option<Version>)],
-    ) -> Result<Vec<Version>, Problem> {
+    ) -> Result<Vec<Version>, ApiError> {
         match self {
             Self::File(vault) => Ok(vault.delete(namespace, keys).await?),
             Self::Nats(bucket) => Ok(bucket.delete(namespace, keys).await?),
@@ -183,7 +183,7 @@ impl Store {
     }
 
     /// Fails while the store is unavailable.
-    pub(crate) fn check(&self) -> Result<(), Problem> {
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
         match self {
             Self::File(_) => Ok(()),
             Self::Nats(bucket) => Ok(bucket.check()?),
@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// A receiver for writes of other NATS clients.
-    pub(crate) fn ears(&self) -> Option<Ears> {
+    pub(crate) fn ears(&self) -> Option<RemoteWriteFeed> {
         match self {
             Self::File(_) => None,
             Self::Nats(bucket) => Some(bucket.ears()),
@@ -232,7 +232,7 @@ impl Upload<'_> {
         }
     }
 
-    pub(crate) async fn add(&mut self, more: &[u8]) -> Result<(), Problem> {
+    pub(crate) async fn add(&mut self, more: &[u8]) -> Result<(), ApiError> {
         match self {
             Self::File(upload) => Ok(upload.add(more).await?),
             Self::Nats(_, bytes) => {
@@ -248,7 +248,7 @@ impl Upload<'_> {
         (namespace, key): (&str, &str),
         (expiration, metadata): (Option<Expiration>, Option<Metadata>),
         version: Option<Version>,
-    ) -> Result<Version, Problem> {
+    ) -> Result<Version, ApiError> {
         match self {
             Self::File(upload) => {
                 Ok(upload.finish((namespace, key), (expiration, metadata), version).await?)

@@ -11,7 +11,7 @@ mod rest;
 
 use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
-use http_stack::{Server, Stop, token::TokenHash};
+use http_stack::{Server, ShutdownSignal, token::TokenHash};
 use kv::StoreName;
 use tempfile::TempDir;
 use tokio::{
@@ -20,14 +20,14 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use crate::{Access, Company, Config, Door, Namespace, Place, Service};
+use crate::{Access, Config, KvHandler, Namespace, Pairing, Place, Service};
 
 /// A store with two namespaces, `sessions` and `flags`, and their tokens `s` and `f`. The operator's token is
 /// `root`.
 struct Store {
     service: Arc<Service>,
     address: SocketAddr,
-    stop: Stop,
+    stop: ShutdownSignal,
     folder: TempDir,
     nats: Option<nats::Nats>,
 }
@@ -83,14 +83,14 @@ impl Store {
             memory: 4 << 20,
             disk: None,
             streams: None,
-            company: Company::Alone,
+            company: Pairing::Alone,
             largest,
         };
         let service = spawn_blocking(move || Service::open(config, access()).unwrap()).await.unwrap();
         let service = Arc::new(service);
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = server.addresses().unwrap()[0];
-        let (door, stop) = (Door::of(&service), Stop::new());
+        let (door, stop) = (KvHandler::of(&service), ShutdownSignal::new());
         let ending = stop.clone();
         tokio::spawn(async move { server.serve(door, &ending).await });
         Self { service, address, stop, folder, nats: None }
@@ -129,13 +129,13 @@ impl Store {
 
     async fn leave(&self) {
         let service = Arc::clone(&self.service);
-        spawn_blocking(move || service.leave()).await.unwrap();
+        spawn_blocking(move || service.release()).await.unwrap();
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        self.stop.ask();
-        self.stop.ask();
+        self.stop.request();
+        self.stop.request();
     }
 }

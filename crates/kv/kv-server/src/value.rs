@@ -3,45 +3,45 @@
 use std::time::Duration;
 
 use http_stack::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use kv::{About, Tier};
+use kv::{Tier, ValueMeta};
 
-use crate::{pieces::Pieces, problem::Problem};
+use crate::{api_error::ApiError, value_stream::ValueStream};
 
 /// A value in memory.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct MemoryValue {
     pub(crate) value: Bytes,
-    pub(crate) about: About,
+    pub(crate) about: ValueMeta,
     pub(crate) version: String,
 }
 
-impl Held {
+impl MemoryValue {
     pub(crate) fn bytes(&self) -> usize {
         self.value.len() + described(&self.about, &self.version)
     }
 
     #[cfg(test)]
     pub(crate) fn test(value: Vec<u8>) -> Self {
-        let about = About { bytes: value.len() as u64, expiration: None, metadata: None };
+        let about = ValueMeta { bytes: value.len() as u64, expiration: None, metadata: None };
         Self { value: value.into(), about, version: String::new() }
     }
 }
 
 /// The metadata of a value on disk.
 #[derive(Debug)]
-pub(crate) struct Shelved {
-    pub(crate) about: About,
+pub(crate) struct DiskValue {
+    pub(crate) about: ValueMeta,
     pub(crate) version: String,
 }
 
-impl Shelved {
+impl DiskValue {
     pub(crate) fn bytes(&self) -> usize {
         described(&self.about, &self.version)
     }
 }
 
 /// Bytes of the metadata and the version.
-fn described(about: &About, version: &str) -> usize {
+fn described(about: &ValueMeta, version: &str) -> usize {
     about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len()) + version.len()
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn cache_status(source: Tier) -> &'static str {
 
 #[derive(Debug)]
 pub(crate) struct Found {
-    pub(crate) about: About,
+    pub(crate) about: ValueMeta,
     pub(crate) version: String,
     /// Time since the value was read from the store.
     pub(crate) age: Duration,
@@ -65,7 +65,7 @@ pub(crate) struct Found {
 
 /// The absence of a value.
 #[derive(Debug, Clone)]
-pub(crate) struct Absent {
+pub(crate) struct NotFound {
     /// The version of the deletion, if known.
     pub(crate) version: Option<String>,
     /// Time since the absence was read from the store.
@@ -73,7 +73,7 @@ pub(crate) struct Absent {
     pub(crate) source: Tier,
 }
 
-impl Absent {
+impl NotFound {
     /// The same fields as [`Found::describe`], except for the value's fields.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
@@ -89,7 +89,7 @@ impl Absent {
 pub(crate) enum Content {
     Whole(Bytes),
     /// Read from a file.
-    Pieces(Pieces),
+    Pieces(ValueStream),
     /// Being received from another data centre.
     Passing(Body),
 }
@@ -113,7 +113,7 @@ impl Found {
         }
     }
 
-    pub(crate) async fn collect(self) -> Result<Bytes, Problem> {
+    pub(crate) async fn collect(self) -> Result<Bytes, ApiError> {
         match self.content {
             Content::Whole(bytes) => Ok(bytes),
             Content::Pieces(pieces) => pieces.collect().await,
@@ -122,7 +122,7 @@ impl Found {
                 whole.map_err(|failure| {
                     let message =
                         format!("the transfer of a value from another data centre failed: {failure}");
-                    Problem::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
                 })
             }
         }

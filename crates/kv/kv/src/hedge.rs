@@ -50,7 +50,7 @@ impl Hedge {
 
 /// The usual response time of a store.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Usual {
+pub struct LatencyEstimate {
     learned: Option<Learned>,
     /// When the store was last late, if it has not responded since.
     late_at: Option<Duration>,
@@ -62,7 +62,7 @@ struct Learned {
     differs: Duration,
 }
 
-impl Usual {
+impl LatencyEstimate {
     /// Records the duration of a response.
     pub fn hear(&mut self, took: Duration) {
         self.late_at = None;
@@ -135,7 +135,7 @@ mod tests {
 
         #[test]
         fn nobody_waits_long(took in prop::collection::vec(0..100_000_u64, 0..20)) {
-            let mut usual = Usual::default();
+            let mut usual = LatencyEstimate::default();
             for ms in took {
                 usual.hear(Duration::from_millis(ms));
                 prop_assert!((SHORTEST..=LONGEST).contains(&usual.late_after()));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_usual_is_learned() {
-        let (mut usual, second) = (Usual::default(), Duration::from_secs(1));
+        let (mut usual, second) = (LatencyEstimate::default(), Duration::from_secs(1));
         assert_eq!((usual.rank(second), usual.late_after()), ((false, None), UNKNOWN));
         usual.hear(Duration::from_millis(80));
         assert_eq!(usual.late_after(), Duration::from_millis(80 + 4 * 40));

@@ -23,36 +23,36 @@
 //! timestamps that are sent between machines ([`Millis`]), and monotonic time since an arbitrary start for
 //! ages.
 
-pub mod audit;
-mod compare;
-mod copy;
+pub mod consistency_checker;
 mod cursor;
+mod dual_read;
 mod expiration;
-mod fields;
+mod freshness;
 mod hedge;
 mod key;
 mod metadata;
 mod page;
-mod places;
-mod race;
+mod placement;
+mod range_digest;
 mod record;
+mod record_headers;
 mod staleness;
 mod version;
 
 pub use self::{
-    compare::{Company, Differences, Known, Span, differences, digest},
-    copy::{Copy, Terms, Use, Wanted},
     cursor::{Cursor, CursorError},
+    dual_read::{Answer, DualRead, Repair, Side, StoreReply, Verdict},
     expiration::{Expiration, ExpirationError, LEAST_TTL},
-    hedge::{Hedge, Next, Usual},
+    freshness::{CopyAge, CopyUse, FreshnessPolicy, ReadOptions},
+    hedge::{Hedge, LatencyEstimate, Next},
     key::{Key, KeyError, MOST_KEY_BYTES, decoded},
     metadata::{MOST_METADATA_BYTES, Metadata, MetadataError},
     page::{Listed, ListedKey, MOST_KEYS, Page, PageError},
-    places::{Places, Tier},
-    race::{Answer, Heard, Race, Repair, Side, Verdict},
-    record::{About, Content, Damaged, Given, Record, Sweep, TOMBSTONE},
+    placement::{Placement, Tier},
+    range_digest::{Differences, KeyVersion, Pairing, Span, differences, digest},
+    record::{ApplyOutcome, Content, CorruptRecord, Record, Sweep, TOMBSTONE, ValueMeta},
     staleness::History,
-    version::{Clock, NoVersion, StoreName, Version},
+    version::{HybridClock, ParseVersionError, StoreName, Version},
 };
 
 /// Wall-clock time in milliseconds since 1970.

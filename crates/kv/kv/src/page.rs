@@ -1,6 +1,6 @@
 //! The page of a list that a client requests: prefix, limit and cursor.
 
-use crate::{About, Cursor, CursorError, Expiration, KeyError, MOST_KEY_BYTES, Metadata};
+use crate::{Cursor, CursorError, Expiration, KeyError, MOST_KEY_BYTES, Metadata, ValueMeta};
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct ListedKey {
 
 impl ListedKey {
     /// A key with the expiration and metadata of its value.
-    pub fn new(name: String, about: &About) -> Self {
+    pub fn new(name: String, about: &ValueMeta) -> Self {
         Self { name, expiration: about.expiration, metadata: about.metadata.clone() }
     }
 }

@@ -20,7 +20,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A value.
-    Value(About),
+    Value(ValueMeta),
     /// A tombstone.
     Deleted {
         /// The second in which the value ended, since 1970.
@@ -30,7 +30,7 @@ pub enum Content {
 
 /// The attributes of a value, without its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct ValueMeta {
     /// The size of the value in bytes.
     pub bytes: u64,
     /// When the value expires.
@@ -52,7 +52,7 @@ pub enum Sweep {
 
 /// How a store handles a record that already has a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum ApplyOutcome {
     /// The record is newer than the stored one and replaces it.
     New,
     /// The record is already stored.
@@ -65,20 +65,20 @@ pub enum Given {
 /// The stored bytes or fields are not a valid record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored record of a key is damaged, or from a newer version")]
-pub struct Damaged;
+pub struct CorruptRecord;
 
 impl Record {
     /// How a store with the record `known` handles a record with this version.
-    pub fn given(known: Option<&Self>, version: &Version) -> Given {
+    pub fn given(known: Option<&Self>, version: &Version) -> ApplyOutcome {
         match known.map(|known| &known.version) {
-            Some(known) if known > version => Given::Older(known.clone()),
-            Some(known) if known == version => Given::Same,
-            Some(_) | None => Given::New,
+            Some(known) if known > version => ApplyOutcome::Older(known.clone()),
+            Some(known) if known == version => ApplyOutcome::Same,
+            Some(_) | None => ApplyOutcome::New,
         }
     }
 
     /// The value, if there is one at this time.
-    pub fn value(&self, now: Millis) -> Option<&About> {
+    pub fn value(&self, now: Millis) -> Option<&ValueMeta> {
         match &self.content {
             Content::Value(about) if !about.is_past(now) => Some(about),
             _ => None,
@@ -130,36 +130,40 @@ impl Record {
     ///
     /// # Errors
     /// When the bytes are invalid.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Damaged> {
-        let (&kind, rest) = bytes.split_first().ok_or(Damaged)?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, CorruptRecord> {
+        let (&kind, rest) = bytes.split_first().ok_or(CorruptRecord)?;
         let (stamp, rest) = number(rest)?;
-        let (&length, rest) = rest.split_first().ok_or(Damaged)?;
-        let (store, rest) = rest.split_at_checked(usize::from(length)).ok_or(Damaged)?;
-        let store = std::str::from_utf8(store).ok().and_then(StoreName::new).ok_or(Damaged)?;
+        let (&length, rest) = rest.split_first().ok_or(CorruptRecord)?;
+        let (store, rest) = rest.split_at_checked(usize::from(length)).ok_or(CorruptRecord)?;
+        let store = std::str::from_utf8(store).ok().and_then(StoreName::new).ok_or(CorruptRecord)?;
         let (first, rest) = number(rest)?;
         let content = match kind {
             VALUE => {
                 let (at, metadata) = number(rest)?;
                 let expiration = (at > 0).then_some(Expiration(at));
                 let metadata = (!metadata.is_empty()).then(|| Metadata::new(metadata)).transpose();
-                Content::Value(About { bytes: first, expiration, metadata: metadata.map_err(|_| Damaged)? })
+                Content::Value(ValueMeta {
+                    bytes: first,
+                    expiration,
+                    metadata: metadata.map_err(|_| CorruptRecord)?,
+                })
             }
             DELETED if rest.is_empty() => Content::Deleted { since: first },
-            _ => return Err(Damaged),
+            _ => return Err(CorruptRecord),
         };
         Ok(Self { version: Version::from_parts(stamp, store), content })
     }
 }
 
-impl About {
+impl ValueMeta {
     /// Whether the value has expired.
     pub fn is_past(&self, now: Millis) -> bool {
         self.expiration.is_some_and(|at| at.is_past(now))
     }
 }
 
-fn number(bytes: &[u8]) -> Result<(u64, &[u8]), Damaged> {
-    let (number, rest) = bytes.split_first_chunk().ok_or(Damaged)?;
+fn number(bytes: &[u8]) -> Result<(u64, &[u8]), CorruptRecord> {
+    let (number, rest) = bytes.split_first_chunk().ok_or(CorruptRecord)?;
     Ok((u64::from_be_bytes(*number), rest))
 }
 
@@ -180,7 +184,7 @@ pub(crate) mod tests {
         let about = (any::<u64>(), prop::option::of(1..u64::MAX), prop::option::of("[a-z ]{0,20}"));
         let value = about.prop_map(|(bytes, at, text)| {
             let metadata = text.map(|text| Metadata::new(format!("\"{text}\"").as_bytes()).unwrap());
-            Content::Value(About { bytes, expiration: at.map(Expiration), metadata })
+            Content::Value(ValueMeta { bytes, expiration: at.map(Expiration), metadata })
         });
         let content = prop_oneof![value, any::<u64>().prop_map(|since| Content::Deleted { since })];
         (0..4_u64, prop::sample::select(vec!["a", "b"]), content)
@@ -191,7 +195,7 @@ pub(crate) mod tests {
     fn heard(records: &[Record]) -> Version {
         let mut known: Option<Record> = None;
         for record in records {
-            if Record::given(known.as_ref(), &record.version) == Given::New {
+            if Record::given(known.as_ref(), &record.version) == ApplyOutcome::New {
                 known = Some(record.clone());
             }
         }

@@ -37,7 +37,7 @@ pub struct Version {
 /// Why a text is not a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a version such as 0199a3f0c2b1-0000-lhr, as KV-Version gives it")]
-pub struct NoVersion;
+pub struct ParseVersionError;
 
 impl Version {
     /// A version from the parts that [`Self::stamp`] and [`Self::store`] return.
@@ -75,32 +75,32 @@ impl fmt::Display for Version {
 }
 
 impl FromStr for Version {
-    type Err = NoVersion;
+    type Err = ParseVersionError;
 
-    fn from_str(text: &str) -> Result<Self, NoVersion> {
+    fn from_str(text: &str) -> Result<Self, ParseVersionError> {
         let mut parts = text.splitn(3, '-');
         let mut number = |digits: usize| {
-            let part = parts.next().filter(|part| part.len() == digits).ok_or(NoVersion)?;
+            let part = parts.next().filter(|part| part.len() == digits).ok_or(ParseVersionError)?;
             let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
             let is_number = part.bytes().all(is_digit);
-            u64::from_str_radix(part, 16).ok().filter(|_| is_number).ok_or(NoVersion)
+            u64::from_str_radix(part, 16).ok().filter(|_| is_number).ok_or(ParseVersionError)
         };
         let stamp = number(12)? << COUNT_BITS | number(4)?;
-        let store = parts.next().and_then(StoreName::new).ok_or(NoVersion)?;
+        let store = parts.next().and_then(StoreName::new).ok_or(ParseVersionError)?;
         Ok(Self { stamp, store })
     }
 }
 
 /// Makes the versions of one store.
 #[derive(Debug, Clone)]
-pub struct Clock {
+pub struct HybridClock {
     store: StoreName,
     last: u64,
     /// The counter of the first version in each millisecond.
     salt: u16,
 }
 
-impl Clock {
+impl HybridClock {
     /// A clock of a store whose last version had this stamp; 0 for a new store.
     pub fn resume(store: StoreName, last: u64) -> Self {
         Self { store, last, salt: 0 }
@@ -163,7 +163,7 @@ pub(crate) mod tests {
         fn versions_only_grow_whatever_the_clock_does(
             steps in prop::collection::vec((-40_000_000_i64..40_000_000, any::<bool>()), 1..50),
         ) {
-            let mut clocks = ["a", "b"].map(|name| Clock::resume(StoreName::new(name).unwrap(), 0));
+            let mut clocks = ["a", "b"].map(|name| HybridClock::resume(StoreName::new(name).unwrap(), 0));
             let mut now = 1_700_000_000_000_i64;
             let mut newest: Option<Version> = None;
             for (step, at_a) in steps {
@@ -188,13 +188,13 @@ pub(crate) mod tests {
 
     #[test]
     fn two_processes_of_one_name_make_different_versions() {
-        let first = |salt| Clock::anew(StoreName::new("a").unwrap(), salt).next(Millis(7));
+        let first = |salt| HybridClock::anew(StoreName::new("a").unwrap(), salt).next(Millis(7));
         assert!(first(0x1_0002).stamp() == 7 << COUNT_BITS | 2 && first(1) != first(2));
     }
 
     #[test]
     fn keys_of_one_write_have_versions_in_a_row() {
-        let mut clock = Clock::resume(StoreName::new("a").unwrap(), 0);
+        let mut clock = HybridClock::resume(StoreName::new("a").unwrap(), 0);
         let first = clock.next_several(Millis(1), 3);
         assert_eq!((first.stamp(), first.nth(2).stamp()), (1 << COUNT_BITS, (1 << COUNT_BITS) + 2));
         assert!(clock.next(Millis(1)) > first.nth(2));
@@ -212,7 +212,7 @@ pub(crate) mod tests {
             "+199a3f0c2b1-0002-lhr",
             "0199a3f0c2b1-0002-l r",
         ] {
-            assert_eq!(wrong.parse::<Version>(), Err(NoVersion), "{wrong}");
+            assert_eq!(wrong.parse::<Version>(), Err(ParseVersionError), "{wrong}");
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kv::{
-    About, Clock, Content, Given, Hedge, Known, Millis, Next, Record, Side, Span, StoreName, Sweep, Version,
-    differences, digest,
+    ApplyOutcome, Content, Hedge, HybridClock, KeyVersion, Millis, Next, Record, Side, Span, StoreName,
+    Sweep, ValueMeta, Version, differences, digest,
 };
 use proptest::prelude::*;
 
@@ -64,7 +64,7 @@ enum Event {
 
 struct World {
     stores: [Store; 2],
-    writers: Vec<Clock>,
+    writers: Vec<HybridClock>,
     /// The offsets of their clocks in milliseconds.
     apart: Vec<u64>,
     now: u64,
@@ -79,13 +79,13 @@ fn side(is_left: bool) -> Side {
 }
 
 impl Store {
-    fn write(&mut self, sent: &Sent, now: u64) -> Given {
+    fn write(&mut self, sent: &Sent, now: u64) -> ApplyOutcome {
         let given = Record::given(self.heads.get(&sent.key), &sent.version);
-        if given == Given::New {
+        if given == ApplyOutcome::New {
             let content = if sent.is_delete {
                 Content::Deleted { since: now / 1000 }
             } else {
-                Content::Value(About { bytes: 0, expiration: None, metadata: None })
+                Content::Value(ValueMeta { bytes: 0, expiration: None, metadata: None })
             };
             self.heads.insert(sent.key.clone(), Record { version: sent.version.clone(), content });
             self.notes.insert(sent.key.clone());
@@ -95,12 +95,12 @@ impl Store {
 
     fn take(&mut self, key: &str, record: &Record) {
         match Record::given(self.heads.get(key), &record.version) {
-            Given::New => {
+            ApplyOutcome::New => {
                 self.heads.insert(key.to_owned(), record.clone());
                 self.notes.remove(key);
             }
-            Given::Same => drop(self.notes.remove(key)),
-            Given::Older(_) => drop(self.notes.insert(key.to_owned())),
+            ApplyOutcome::Same => drop(self.notes.remove(key)),
+            ApplyOutcome::Older(_) => drop(self.notes.insert(key.to_owned())),
         }
     }
 
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// The records in a span, at most `most`, and where the covered span ends.
-    fn known(&self, span: &Span, most: usize, now: u64) -> (Vec<Known>, Option<String>) {
+    fn known(&self, span: &Span, most: usize, now: u64) -> (Vec<KeyVersion>, Option<String>) {
         let is_one = |(key, record): &(&String, &Record)| span.has(key) && record.is_compared(Millis(now));
         let mut all =
             self.heads.iter().filter(is_one).map(|(key, record)| (key.clone(), record.version.clone()));
@@ -134,7 +134,7 @@ impl World {
             |number: usize| StoreName::new(&format!("w{number}")).expect("letters and digits are a name");
         Self {
             stores: Default::default(),
-            writers: (0..apart.len()).map(|number| Clock::resume(name(number), 0)).collect(),
+            writers: (0..apart.len()).map(|number| HybridClock::resume(name(number), 0)).collect(),
             apart: apart.to_vec(),
             now: 1_700_000_000_000,
             late: Vec::new(),
@@ -143,9 +143,9 @@ impl World {
         }
     }
 
-    fn reach(&mut self, side: Side, sent: &Sent) -> Given {
+    fn reach(&mut self, side: Side, sent: &Sent) -> ApplyOutcome {
         let given = self.stores[side.place()].write(sent, self.now);
-        if given == Given::New {
+        if given == ApplyOutcome::New {
             let newest =
                 self.taken.entry(sent.key.clone()).or_insert_with(|| (sent.version.clone(), sent.is_delete));
             if newest.0 < sent.version {
@@ -180,11 +180,11 @@ impl World {
                 };
                 match given {
                     None => next = hedge.failed(),
-                    Some(Given::Older(known)) => {
+                    Some(ApplyOutcome::Older(known)) => {
                         older = Some(known);
                         break;
                     }
-                    Some(Given::New | Given::Same) => {
+                    Some(ApplyOutcome::New | ApplyOutcome::Same) => {
                         // The version is newer than the previous record of the store that acknowledges it.
                         assert!(before[asked.place()].as_ref().is_none_or(|before| *before < version));
                         let newest =

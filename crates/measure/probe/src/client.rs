@@ -30,7 +30,7 @@ mod head;
 mod measured;
 mod prepared;
 mod redirect;
-mod scribe;
+mod sample_builder;
 mod target;
 
 use std::{
@@ -54,9 +54,11 @@ pub use self::{
     field::Field,
     target::Target,
 };
-pub(crate) use self::{failure::Failure, measured::Measured, prepared::Prepared, scribe::Scribe};
+pub(crate) use self::{
+    failure::Failure, measured::Measured, prepared::Prepared, sample_builder::SampleBuilder,
+};
 use self::{head::Head, redirect::Redirect};
-use crate::{Error, Stop, clock::Clock, limits};
+use crate::{Error, ShutdownSignal, clock::Clock, limits};
 
 /// Makes requests according to its configuration. Clones share connections and cached names.
 #[derive(Clone)]
@@ -67,7 +69,7 @@ pub struct Client {
 struct Inner {
     config: Config,
     http: http_stack::Client,
-    stop: Stop,
+    stop: ShutdownSignal,
     chains: Arc<AtomicU64>,
 }
 
@@ -79,7 +81,7 @@ impl Client {
     ///
     /// # Errors
     /// When the file of trusted certificates cannot be used.
-    pub fn new(config: &Config, stop: &Stop) -> Result<Self, Error> {
+    pub fn new(config: &Config, stop: &ShutdownSignal) -> Result<Self, Error> {
         let inner = Inner {
             http: http_stack::Client::new(&config.http)?,
             config: config.clone(),

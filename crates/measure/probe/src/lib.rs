@@ -26,5 +26,5 @@ pub mod watch;
 
 pub use catalogue::Catalogue;
 pub use error::Error;
-pub use http_stack::{Family, Stop};
+pub use http_stack::{Family, ShutdownSignal};
 use http_stack::{clock, timer};

@@ -8,9 +8,9 @@
 mod config;
 mod connections;
 mod generator;
-mod ledger;
 mod progress;
 mod replay;
+mod sample_writer;
 mod schedule;
 mod verdict;
 
@@ -41,10 +41,10 @@ pub use self::{
 };
 use self::{
     generator::{Generator, SelfReport},
-    ledger::Ledger,
+    sample_writer::SampleWriter,
 };
 use crate::{
-    Error, Stop,
+    Error, ShutdownSignal,
     client::{Client, Lookups, Measured, Prepared, Protocol, Redirects, Target, Trust},
     clock,
     metrics::Metrics,
@@ -82,7 +82,7 @@ pub fn run<W: Write + Send>(
     config: &Config,
     recording: Writer<W>,
     progress: &Progress,
-    stop: &Stop,
+    stop: &ShutdownSignal,
 ) -> Result<Summary, Error> {
     let progress = progress.clone();
     Ready::new(Run { target, config, metrics: None, progress, recording }, 1, stop)?.go()
@@ -92,12 +92,15 @@ pub fn run<W: Write + Send>(
 ///
 /// # Errors
 /// As in [`run`]; an error of one run ends all.
-pub fn run_side_by_side<W: Write + Send>(runs: Vec<Run<'_, W>>, stop: &Stop) -> Result<Vec<Summary>, Error> {
+pub fn run_side_by_side<W: Write + Send>(
+    runs: Vec<Run<'_, W>>,
+    stop: &ShutdownSignal,
+) -> Result<Vec<Summary>, Error> {
     let of = runs.len();
     let ready = runs.into_iter().map(|run| Ready::new(run, of, stop));
     let ready = ready.collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
-        let go = |ready: Ready<'_, W>| ready.go().inspect_err(|_| stop.ask());
+        let go = |ready: Ready<'_, W>| ready.go().inspect_err(|_| stop.request());
         let running: Vec<_> = ready.into_iter().map(|ready| scope.spawn(move || go(ready))).collect();
         let ended = running.into_iter().map(|run| run.join().unwrap_or_else(|panic| resume_unwind(panic)));
         // Collect first: all threads are joined, even after a failure.
@@ -112,15 +115,15 @@ struct Ready<'r, W: Write> {
     generator: Generator,
     runtime: Runtime,
     recorded: mpsc::Receiver<Measured>,
-    ledger: Ledger<W>,
+    ledger: SampleWriter<W>,
 }
 
 impl<'r, W: Write + Send> Ready<'r, W> {
     /// Prepares one of `of` runs.
-    fn new(run: Run<'r, W>, of: usize, stop: &Stop) -> Result<Self, Error> {
+    fn new(run: Run<'r, W>, of: usize, stop: &ShutdownSignal) -> Result<Self, Error> {
         let Run { target, config, metrics, progress, recording } = run;
         let room = room(config, of)?;
-        let halt = Stop::new();
+        let halt = ShutdownSignal::new();
         let client = Client::new(&config.client, &halt)?;
         client.prepare(target)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -145,7 +148,7 @@ impl<'r, W: Write + Send> Ready<'r, W> {
             room,
             pages: AtomicU64::new(0),
         };
-        let ledger = Ledger::new(recording, metrics, progress);
+        let ledger = SampleWriter::new(recording, metrics, progress);
         Ok(Self { target, config, generator, runtime, recorded, ledger })
     }
 
@@ -171,9 +174,9 @@ fn conclude<W: Write>(
     target: &Target,
     config: &Config,
     report: &SelfReport,
-    kept: Ledger<W>,
+    kept: SampleWriter<W>,
 ) -> Result<Summary, Error> {
-    let Ledger { recording, tally, .. } = kept;
+    let SampleWriter { recording, tally, .. } = kept;
     let doubts: Vec<Caveat> = verdict::doubts(config, &tally, report).iter().map(Caveat::from).collect();
     let invalid = claim::reasons(&doubts);
     for reason in &invalid {

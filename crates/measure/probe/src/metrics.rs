@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use http_stack::client::Step;
+use http_stack::client::Phase;
 use recording::{Metric, Sample};
 
 use self::buckets::{BOUNDS, Buckets};
@@ -101,11 +101,11 @@ impl Counts {
 /// Failures that are exported from the start: a counter that appears with its first failure has no increase,
 /// so alerts would miss that failure.
 const COMMON_FAILURES: [Failure; 8] = [
-    Failure::Timeout(Step::Dns),
-    Failure::Timeout(Step::Connect),
-    Failure::Timeout(Step::Tls),
-    Failure::Timeout(Step::Wait),
-    Failure::Timeout(Step::Load),
+    Failure::Timeout(Phase::Dns),
+    Failure::Timeout(Phase::Connect),
+    Failure::Timeout(Phase::Tls),
+    Failure::Timeout(Phase::Wait),
+    Failure::Timeout(Phase::Load),
     Failure::Http(http_stack::Failure::Refused),
     Failure::Http(http_stack::Failure::Reset),
     Failure::Http(http_stack::Failure::Closed(http_stack::Stage::Head)),

@@ -10,7 +10,7 @@ mod config;
 mod content;
 mod respond;
 mod service_time;
-mod sleeper;
+mod timer_wheel;
 mod zeros;
 
 use std::{
@@ -28,7 +28,7 @@ pub use self::{
     config::{Config, Tls},
     service_time::ServiceTime,
 };
-use crate::{Error, Stop, clock::Clock, timer::Timer};
+use crate::{Error, ShutdownSignal, clock::Clock, timer::Timer};
 
 /// The address of an origin that is ready, and how to trust it.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub struct Totals {
 ///
 /// # Errors
 /// When it cannot listen on an address, or cannot make and write a certificate.
-pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -63,7 +63,7 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     served
 }
 
-async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let mut server = Server::listen(&config.listen)?;
     let addresses = server.addresses()?;
     let mut ca_pem = None;

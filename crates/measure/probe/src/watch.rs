@@ -11,7 +11,7 @@ use http_stack::{Body, Method, Response, Server, StatusCode, header};
 use tracing::{debug, warn};
 
 use crate::{
-    Error, Stop,
+    Error, ShutdownSignal,
     client::{self, Client, Target},
     clock,
     metrics::{self, Metrics},
@@ -33,7 +33,7 @@ pub struct Config {
 pub struct Watch {
     /// Listen addresses.
     pub addresses: Vec<SocketAddr>,
-    stop: Stop,
+    stop: ShutdownSignal,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -43,7 +43,7 @@ impl Watch {
     /// # Errors
     /// When it cannot listen on an address, or certificates cannot be read.
     pub fn start(config: Config, metrics: Vec<Metrics>) -> Result<Self, Error> {
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         let (ready, is_ready) = mpsc::channel();
         let asked = stop.clone();
         let thread = thread::spawn(move || {
@@ -65,7 +65,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.stop.ask();
+        self.stop.request();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -75,7 +75,7 @@ impl Drop for Watch {
 async fn run(
     config: Config,
     metrics: Arc<[Metrics]>,
-    stop: Stop,
+    stop: ShutdownSignal,
     ready: mpsc::Sender<Result<Vec<SocketAddr>, Error>>,
 ) {
     let begin = || -> Result<_, Error> {
@@ -136,14 +136,14 @@ impl Pusher {
         let mut config = client::Config::default();
         config.http.connections = client::Connections::Reuse;
         config.timeout = PATIENCE;
-        let client = Client::new(&config, &Stop::new())?;
+        let client = Client::new(&config, &ShutdownSignal::new())?;
         let to = to.method("POST")?.header("content-type", "application/json")?;
         Ok(Self { to, client, metrics, began_ns: clock::wall_ns() })
     }
 
     /// Pushes at each interval, and once more at the end.
-    async fn run(&self, every: Duration, stop: &Stop) {
-        while !stop.is_asked() {
+    async fn run(&self, every: Duration, stop: &ShutdownSignal) {
+        while !stop.is_requested() {
             tokio::select! {
                 () = tokio::time::sleep(every) => {}
                 () = stop.asked() => {}

@@ -22,9 +22,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    limited::Limits,
-    spread::{Spread, quantile},
-    stop::ROUNDS,
+    bottleneck::Limits,
+    five_numbers::{Spread, quantile},
+    size_ramp::ROUNDS,
 };
 
 /// A transferred body, measured by its receiver. Several streams count together.

@@ -1,44 +1,44 @@
 //! The client of a speed test: executes a plan against a server and computes the result.
 
+mod accumulator;
 mod config;
-mod keep;
-mod line;
 mod load;
 mod loss;
-mod measured;
 mod progress;
-mod record;
 mod request;
-mod sender;
+mod session;
+mod submit;
 #[cfg(test)]
 mod tests;
+mod to_recording;
 mod transfer;
+mod upload_tcp_info;
 
 use std::sync::Arc;
 
-use http_stack::{Stop, clock};
+use http_stack::{ShutdownSignal, clock};
 use tokio::runtime::Builder;
 
 pub use self::{
+    accumulator::Measurement,
     config::Config,
-    measured::Measurement,
     progress::{Live, Progress},
-    record::header,
+    to_recording::header,
 };
-use self::{line::Line, measured::Notes, sender::Sender};
+use self::{accumulator::Notes, session::TestSession, upload_tcp_info::Sender};
 use crate::{
     Error,
     latency::{During, On},
     plan::Step,
     result::Loss,
-    stop::Course,
+    size_ramp::SizeRamp,
 };
 
 /// Runs a test. Blocks; call it outside of any tokio runtime. When stopped, it returns the partial result.
 ///
 /// # Errors
 /// If the server is unreachable, or fails during the test.
-pub fn run(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurement, Error> {
+pub fn run(config: &Config, progress: &Progress, stop: &ShutdownSignal) -> Result<Measurement, Error> {
     // Two workers, so that a probe does not wait for a transfer being read.
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
@@ -47,11 +47,11 @@ pub fn run(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurem
     measured
 }
 
-async fn test(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measurement, Error> {
+async fn test(config: &Config, progress: &Progress, stop: &ShutdownSignal) -> Result<Measurement, Error> {
     let started = clock::wall();
-    let line = Arc::new(Line::begin(config, progress).await?);
+    let line = Arc::new(TestSession::begin(config, progress).await?);
     if config.keep {
-        keep::is_offered(&line).await?;
+        submit::is_offered(&line).await?;
     }
     let sender = Sender::new();
     let mut notes = Notes::default();
@@ -69,19 +69,19 @@ async fn test(config: &Config, progress: &Progress, stop: &Stop) -> Result<Measu
     let limits = line.limits(&sender, notes.transferring).await;
     let mut measured = notes.conclude(config, &line, started, limits, interrupted);
     if config.keep && !interrupted {
-        measured.left = Some(keep::leave(&line, &measured.outcome).await);
+        measured.left = Some(submit::leave(&line, &measured.outcome).await);
     }
     Ok(measured)
 }
 
 async fn walk(
     config: &Config,
-    line: &Arc<Line>,
+    line: &Arc<TestSession>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<(), Error> {
     let plan = &config.plan;
-    let mut course = Course::new(plan, line.largest);
+    let mut course = SizeRamp::new(plan, line.largest);
     while let Some((step, left)) = course.next_step() {
         progress.step(step, plan.steps.len() - left, plan.steps.len());
         match step {
@@ -110,7 +110,7 @@ async fn walk(
     Ok(())
 }
 
-async fn loss(line: &Line, messages: u32, progress: &Progress) -> Result<Loss, String> {
+async fn loss(line: &TestSession, messages: u32, progress: &Progress) -> Result<Loss, String> {
     let server = line.loss_server().ok_or("the server sends no datagrams back")?;
     let came_back =
         loss::measure(server, line.test, messages, |came_back| progress.datagrams(came_back)).await;

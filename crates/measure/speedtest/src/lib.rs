@@ -22,24 +22,24 @@
 //! All but the last four are pure: time is an input.
 
 pub mod bandwidth;
+pub mod bottleneck;
+mod chunk_timing;
 pub mod client;
+mod client_prefix;
 mod delivery;
 mod error;
-mod household;
-pub mod kept;
+mod five_numbers;
 pub mod latency;
-pub mod limited;
-mod noise;
-mod pieces;
 pub mod plan;
+mod random_body;
 pub mod responsiveness;
 pub mod result;
 pub mod rubric;
-pub mod sentence;
 pub mod serve;
-mod spread;
-pub mod stop;
+pub mod size_ramp;
+pub mod stored_results;
+pub mod summary_text;
 pub mod wire;
 
 pub use error::Error;
-pub use spread::Spread;
+pub use five_numbers::Spread;

@@ -9,7 +9,7 @@ mod tests;
 
 use std::{fmt, time::Duration};
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use units::Bytes;
 
 /// The plan of a test.
@@ -129,7 +129,7 @@ impl Plan {
     ///
     /// # Errors
     /// A mistake in the plan, with line and column.
-    pub fn read(name: &str, document: &Document) -> Result<Self, Mistake> {
+    pub fn read(name: &str, document: &Document) -> Result<Self, Diagnostic> {
         file::read(name, document)
     }
 

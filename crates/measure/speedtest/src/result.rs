@@ -10,12 +10,12 @@ use statistics::share_interval;
 
 use crate::{
     bandwidth::{Bandwidth, Transfer},
+    bottleneck::Limits,
     latency::{Latency, Sample, round_trip},
-    limited::Limits,
     plan::Direction,
     responsiveness::{Probes, Responsiveness},
     rubric::{Measured, Rubric, Scores},
-    sentence::sentence,
+    summary_text::sentence,
 };
 
 pub use self::reported::{Implausible, LARGEST};

@@ -2,15 +2,15 @@
 
 mod admission;
 mod answer;
-mod book;
 pub(crate) mod browser;
 mod config;
 mod counts;
-mod keeping;
-mod kernel;
+mod handler;
 mod loss;
 mod page;
-mod respond;
+mod results_api;
+mod tcp_info;
+mod test_registry;
 #[cfg(test)]
 pub(crate) mod tests;
 mod webrtc;
@@ -22,7 +22,7 @@ use std::{
 };
 
 use http_stack::{
-    Body, HeaderValue, Request, Server, StatusCode, Stop,
+    Body, HeaderValue, Request, Server, ShutdownSignal, StatusCode,
     clock::Clock,
     header,
     server::{Identity, SelfSigned},
@@ -31,9 +31,9 @@ use tokio::runtime::Builder;
 
 use self::{
     answer::text,
-    keeping::Keeping,
-    kernel::Kernel,
-    respond::{Responder, moment},
+    handler::{Responder, moment},
+    results_api::Keeping,
+    tcp_info::Kernel,
     webrtc::Webrtc,
 };
 pub use self::{
@@ -41,7 +41,7 @@ pub use self::{
     counts::Totals,
     webrtc::offer,
 };
-use crate::{Error, kept::Store};
+use crate::{Error, stored_results::Store};
 
 /// The addresses of a running server.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub struct Ready {
 ///
 /// # Errors
 /// If an address cannot be listened on, or a certificate cannot be used, created or written.
-pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
     let served = runtime.block_on(run(config, ready, stop));
@@ -67,7 +67,7 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     served
 }
 
-async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let listeners = http_stack::server::listen(&config.listen)?;
     let limits = http_stack::server::Config {
         upload_window: UPLOAD_WINDOW,

@@ -6,7 +6,7 @@ use std::{net::IpAddr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::limited::Times;
+use crate::bottleneck::Times;
 
 /// Starts a test: POST. The response is a [`Greeting`].
 pub const BEGIN: &str = "/__test";

@@ -5,7 +5,7 @@
 pub enum Error {
     /// A file given by the caller contains a mistake.
     #[error(transparent)]
-    Mistake(#[from] config_file::Mistake),
+    Mistake(#[from] config_file::Diagnostic),
     /// A system call failed, because of the caller, the peer or the environment.
     #[error(transparent)]
     Tcp(#[from] tcp::Error),

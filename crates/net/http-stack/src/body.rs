@@ -5,10 +5,10 @@
 //! forward its failure too; everything in this crate does.
 
 mod ahead;
-pub(crate) mod begun;
 mod channel;
-pub(crate) mod counted;
-mod patient;
+pub(crate) mod length_only;
+pub(crate) mod peeked;
+mod read_timeout;
 
 use std::{
     fmt,
@@ -24,16 +24,16 @@ pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
-pub use self::channel::{Gone, Sender};
-pub(crate) use self::patient::Patient;
-use self::{ahead::Ahead, begun::Begun, counted::Counted};
+pub use self::channel::{ReceiverDropped, Sender};
+pub(crate) use self::read_timeout::ReadTimeout;
+use self::{ahead::Ahead, length_only::LengthOnly, peeked::PeekedBody};
 use crate::Failure;
 
 /// A body, in memory or streamed.
 pub struct Body {
     pieces: Pieces,
     /// Set if the source can report lengths without copying the data.
-    counted: Option<Counted>,
+    counted: Option<LengthOnly>,
 }
 
 enum Pieces {
@@ -59,7 +59,7 @@ impl Body {
         Self { pieces: Pieces::Stream(Box::pin(frames)), counted: None }
     }
 
-    pub(crate) fn countable(self, counted: Counted) -> Self {
+    pub(crate) fn countable(self, counted: LengthOnly) -> Self {
         Self { counted: Some(counted), ..self }
     }
 
@@ -88,7 +88,7 @@ impl Body {
     pub fn within(self, patience: Duration) -> Self {
         match self.pieces {
             Pieces::Whole(_) => self,
-            Pieces::Stream(stream) => Self::stream(Patient::new(stream, patience)),
+            Pieces::Stream(stream) => Self::stream(ReadTimeout::new(stream, patience)),
         }
     }
 
@@ -144,8 +144,8 @@ impl Body {
                 Ok(data) if (whole.len() + data.len()) as u64 <= length => whole.extend_from_slice(&data),
                 Ok(_) => return Err(Failure::TooLarge),
                 Err(trailers) => {
-                    let rest = Self::stream(Begun::new(Ok(trailers), self));
-                    return Ok(Self::stream(Begun::new(Ok(Frame::data(whole.freeze())), rest)));
+                    let rest = Self::stream(PeekedBody::new(Ok(trailers), self));
+                    return Ok(Self::stream(PeekedBody::new(Ok(Frame::data(whole.freeze())), rest)));
                 }
             }
         }

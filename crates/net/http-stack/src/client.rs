@@ -14,40 +14,40 @@
 //! drops the future or the body: that closes the stream or the connection, and the trace remains
 //! readable.
 
-mod ahead;
 mod alternatives;
+mod byte_counter;
 mod config;
 mod connect;
+mod dns;
 mod download;
-mod early;
+mod early_data;
+mod early_data_stream;
+mod happy_eyeballs;
 mod http1;
 mod http2;
 mod http3;
-mod informed;
 mod interims;
 mod io;
-mod life;
-mod names;
+mod multiplexed;
+mod mux_state;
+mod on_interim;
 #[cfg(test)]
 mod outcome;
-mod over;
+mod over_stream;
+mod phase;
 mod pool;
 mod prepare;
 mod quic;
-mod race;
-mod refusal;
-mod relay;
-mod reply;
+mod raw_request;
+mod raw_response;
 mod resolve;
-mod shared;
+mod send_error;
 mod socket;
-mod stamps;
-mod step;
+mod timestamps;
 mod tls;
 mod trace;
 mod trust;
-mod unconfirmed;
-mod wire;
+mod zero_rtt;
 
 use std::{pin::Pin, sync::Arc};
 
@@ -55,26 +55,26 @@ use hyper::{Request, Response, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 
 #[doc(hidden)]
-pub use self::over::over;
+pub use self::over_stream::over;
 pub use self::{
+    byte_counter::WireBytes,
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
-    early::Early,
-    informed::Informed,
-    refusal::Once,
-    relay::Relayed,
-    reply::Reply,
-    step::Step,
+    early_data::Early,
+    on_interim::OnInterim,
+    phase::Phase,
+    raw_request::Relayed,
+    raw_response::Reply,
+    send_error::Once,
     trace::Trace,
-    wire::WireBytes,
 };
 use self::{
     connect::{Connector, Fresh},
-    early::EarlyData,
+    early_data::EarlyData,
     http1::Http1,
     http2::Http2,
-    pool::{Lease, OriginPool, Place, Pool, Speaks},
-    refusal::{Refusal, again},
-    shared::Shared,
+    multiplexed::Multiplexed,
+    pool::{Checkout, Lease, NegotiatedProtocol, OriginPool, Pool},
+    send_error::{SendError, again},
 };
 use crate::{Body, Error, Failure, Origin, clock::Clock};
 
@@ -164,7 +164,8 @@ impl Client {
     pub async fn open(&self, origin: &Origin) -> Result<(), Failure> {
         let mut trace = Trace::start(self.inner.clock.now());
         let Some(pool) = self.inner.pool.of(origin, trace.started) else { return Err(Failure::Busy) };
-        if let Place::New { permit, opening } = pool.place(self.inner.may_share(origin), &mut trace).await?
+        if let Checkout::New { permit, opening } =
+            pool.place(self.inner.may_share(origin), &mut trace).await?
             && let Fresh::Shared(connection) =
                 self.inner.connector.open(origin, EarlyData::Forbidden, &mut trace).await?
         {
@@ -243,8 +244,8 @@ impl Inner {
 
     fn shared_http2(&self, origin: &Origin) -> Option<Http2> {
         match self.pool.has(origin)?.shared()? {
-            Shared::Http2(connection) => Some(connection),
-            Shared::Http3(_) => None,
+            Multiplexed::Http2(connection) => Some(connection),
+            Multiplexed::Http3(_) => None,
         }
     }
 
@@ -278,7 +279,9 @@ impl Inner {
             (Ok(response), Some(Early::Accepted)) if response.status() == StatusCode::TOO_EARLY => {
                 Early::TooEarly
             }
-            (Err(failure), Some(Early::Rejected)) if *failure == early::IN_ANOTHER_VERSION => Early::Rejected,
+            (Err(failure), Some(Early::Rejected)) if *failure == early_data::IN_ANOTHER_VERSION => {
+                Early::Rejected
+            }
             _ => return outcome,
         };
         let Some(request) = spare else { return outcome };
@@ -298,10 +301,10 @@ impl Inner {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let (spare, loss) = match pool.place(self.may_share(origin), trace).await? {
-            Place::New { permit, opening } => {
+            Checkout::New { permit, opening } => {
                 return Box::pin(self.on_new(pool, permit, opening, origin, request, trace)).await;
             }
-            Place::Shared(connection) => {
+            Checkout::Shared(connection) => {
                 let spare = again(&request);
                 match Box::pin(on_shared(&connection, origin, request, trace)).await {
                     Ok(response) => return Ok(response),
@@ -313,7 +316,7 @@ impl Inner {
                     }
                 }
             }
-            Place::Idle(connection, permit) => {
+            Checkout::Idle(connection, permit) => {
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 match on_lease(lease, origin, request, trace).await {
                     Ok(response) => return Ok(response),
@@ -343,13 +346,13 @@ impl Inner {
             return self.on_new(pool, permit, None, origin, request, trace).await;
         }
         match pool.place(self.may_share(origin), trace).await? {
-            Place::New { permit, opening } => {
+            Checkout::New { permit, opening } => {
                 self.on_new(pool, permit, opening, origin, request, trace).await
             }
-            Place::Shared(connection) => {
+            Checkout::Shared(connection) => {
                 on_shared(&connection, origin, request, trace).await.map_err(Failure::from)
             }
-            Place::Idle(connection, permit) => {
+            Checkout::Idle(connection, permit) => {
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 on_lease(lease, origin, request, trace).await.map_err(Failure::from)
             }
@@ -361,7 +364,7 @@ impl Inner {
         &self,
         pool: &Arc<OriginPool>,
         permit: OwnedSemaphorePermit,
-        opening: Option<tokio::sync::MutexGuard<'_, Speaks>>,
+        opening: Option<tokio::sync::MutexGuard<'_, NegotiatedProtocol>>,
         origin: &Origin,
         request: Request<Body>,
         trace: &mut Trace,
@@ -381,7 +384,7 @@ impl Inner {
             Fresh::Unconfirmed(connection) => return connection.exchange(origin, request, trace).await,
             Fresh::Http1(connection) => {
                 if let Some(mut speaks) = opening {
-                    *speaks = Speaks::Http1;
+                    *speaks = NegotiatedProtocol::Http1;
                 }
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 on_lease(lease, origin, request, trace).await
@@ -397,7 +400,7 @@ impl Inner {
 }
 
 struct Loss {
-    refusal: Refusal,
+    refusal: SendError,
     permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -437,7 +440,7 @@ async fn on_lease(
 }
 
 async fn on_shared(
-    connection: &Shared,
+    connection: &Multiplexed,
     origin: &Origin,
     request: Request<Body>,
     trace: &mut Trace,
@@ -445,11 +448,11 @@ async fn on_shared(
     let recorder = connection.life().recorder();
     let stamps = trace.stamps();
     let response = match connection {
-        Shared::Http2(http2) => http2
+        Multiplexed::Http2(http2) => http2
             .exchange(origin, request, trace)
             .await
             .map(|response| download::stamped(response, stamps, recorder)),
-        Shared::Http3(http3) => http3
+        Multiplexed::Http3(http3) => http3
             .exchange(origin, request, trace)
             .await
             .map(|response| download::stamped(response, stamps, recorder)),

@@ -77,7 +77,7 @@ impl Failure {
 
     /// Whether the request was not processed for lack of capacity. It may be sent elsewhere; the failure
     /// is no evidence about the path.
-    pub fn is_want_of_room(self) -> bool {
+    pub fn is_capacity_error(self) -> bool {
         matches!(self, Self::Busy | Self::Http2(Some(h2::Reason::REFUSED_STREAM)))
     }
 

@@ -13,12 +13,12 @@
 //! The memory used for a peer's bytes is bounded by [`limits`](crate::limits).
 
 pub mod body;
+mod chunk;
 pub mod chunked;
 pub mod framing;
 pub mod head;
 mod outgoing;
-mod outlet;
-mod piece;
+mod sendfile_io;
 
 use hyper::{
     HeaderMap,
@@ -27,13 +27,13 @@ use hyper::{
 
 pub use self::{
     body::Incoming,
+    chunk::Chunk,
     framing::{Framing, Persistence},
     head::{RequestHead, ResponseHead},
-    piece::Piece,
 };
 pub(crate) use self::{
     outgoing::{Outgoing, Trailers},
-    outlet::Outlet,
+    sendfile_io::SendfileIo,
 };
 
 /// Why a message is invalid. The server responds with the status listed and closes the connection.

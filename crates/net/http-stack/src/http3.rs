@@ -3,16 +3,16 @@
 //! A body that fails or is dropped early resets its stream. Without that, quinn would finish the stream
 //! normally and the peer would take a partial body as complete.
 
-mod bounded;
 mod incoming;
+mod limited_quic;
 mod outgoing;
 
 use h3::error::Code;
 use hyper::HeaderMap;
 
 pub(crate) use self::{
-    bounded::{Connection, OpenStreams, RecvStream, Refused},
     incoming::Incoming,
+    limited_quic::{Connection, OpenStreams, RecvStream, Refused},
     outgoing::Outgoing,
 };
 use crate::{Failure, http1::framing};

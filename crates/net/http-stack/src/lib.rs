@@ -39,31 +39,31 @@ pub mod alt_svc;
 pub mod body;
 pub mod client;
 pub mod clock;
+mod complete_body;
 mod error;
 mod failure;
 mod family;
 mod grammar;
+mod h1_over_h2;
 pub mod http1;
 mod http2;
 mod http3;
+mod kernel_timestamp;
 pub mod limits;
-mod membership;
-mod nested;
+pub mod memfd_buffer;
+mod mtls;
 mod origin;
-pub mod pages;
-mod patience;
 mod pem;
 pub mod qpack;
+mod reloadable_cert;
 pub mod request_head;
 pub mod server;
-mod shown;
-mod stop;
+mod shutdown;
+mod stall_timeout;
 mod sys;
 pub mod timer;
 pub mod token;
 pub mod tunnel;
-mod waited;
-mod whole;
 
 pub use bytes::Bytes;
 pub use hyper::{
@@ -73,16 +73,16 @@ pub use hyper::{
 };
 
 pub use self::{
-    body::{Body, Gone, Sender},
+    body::{Body, ReceiverDropped, Sender},
     client::Client,
+    complete_body::{CompleteBody, FileRange},
     error::Error,
     failure::{Failure, Stage},
     family::Family,
-    membership::{Caller, Credentials, Membership, NoSerial, Replaced, Revoked, Serial},
+    kernel_timestamp::TimeInKernel,
+    mtls::{Credentials, MeshIdentity, NoSerial, PeerIdentity, Replaced, Revoked, Serial},
     origin::{Origin, OriginError, Scheme},
     server::Server,
-    stop::Stop,
+    shutdown::ShutdownSignal,
     sys::open_files,
-    waited::Waited,
-    whole::{FilePart, Whole},
 };

@@ -12,15 +12,19 @@
 //! # }
 //! ```
 
-mod at_once;
 mod authority;
+mod body_handoff;
+mod cert_warning;
 mod certificate;
 mod config;
 mod connection;
+mod connection_limit;
 mod context;
 mod delivery;
+mod delivery_tracking;
+mod expect_continue;
+mod fast_path;
 mod handler;
-mod handover;
 mod head;
 mod http1;
 mod http2;
@@ -28,16 +32,12 @@ mod http3;
 mod interim;
 mod listen;
 mod methods;
-mod objection;
+mod mtls_rejections;
 mod peer;
-mod per_address;
-mod proxied;
+mod proxy_protocol;
 mod quic;
-mod reason;
-mod refused;
+mod reason_phrase;
 mod relay;
-mod upload;
-mod watched;
 mod wire;
 
 use std::{
@@ -57,35 +57,35 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info, warn};
 
 pub use self::{
-    at_once::Glance,
     authority::{Authority, Issued},
+    cert_warning::CertWarning,
     certificate::{Identity, SelfSigned},
     config::Config,
+    connection_limit::PerIpLimit,
     delivery::Delivery,
+    fast_path::RequestView,
     handler::Handler,
     interim::Interim,
     listen::{listen, share},
-    objection::Objection,
     peer::Peer,
-    per_address::PerAddress,
-    proxied::read_proxy_header,
+    proxy_protocol::read_proxy_header,
     quic::bind_udp,
-    reason::Reason,
+    reason_phrase::ReasonPhrase,
     relay::{Lines, Original, Relayed, Relaying},
 };
-use self::{certificate::EarlyData, context::Context, refused::Refused};
-use crate::{Error, Membership, Stop, sys};
+use self::{certificate::EarlyData, context::Context, mtls_rejections::MtlsRejections};
+use crate::{Error, MeshIdentity, ShutdownSignal, sys};
 
 /// Listening sockets, and the configuration of their connections.
 pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
     /// Set if only members are served.
-    members: Option<Refused>,
+    members: Option<MtlsRejections>,
     http3: Option<Http3>,
     /// Whether responses announce HTTP/3, served here or by another server of this process.
     announces_http3: bool,
-    per_address: Arc<PerAddress>,
+    per_address: Arc<PerIpLimit>,
     config: Config,
 }
 
@@ -137,7 +137,7 @@ impl Server {
             members: None,
             http3: None,
             announces_http3: false,
-            per_address: PerAddress::at_most(usize::MAX),
+            per_address: PerIpLimit::at_most(usize::MAX),
             config: Config::default(),
         })
     }
@@ -177,8 +177,8 @@ impl Server {
     /// Serves only members of a closed group, with HTTP/2 over TLS on all sockets. Each request has a
     /// [`Caller`](crate::Caller) extension.
     #[must_use]
-    pub fn with_members(self, own: &Membership) -> Self {
-        Self { tls: Some(TlsAcceptor::from(own.server())), members: Some(Refused::new()), ..self }
+    pub fn with_members(self, own: &MeshIdentity) -> Self {
+        Self { tls: Some(TlsAcceptor::from(own.server())), members: Some(MtlsRejections::new()), ..self }
     }
 
     /// Replaces the default configuration.
@@ -190,7 +190,7 @@ impl Server {
     /// Limits the connections per client address, shared by all servers with the same `per_address`.
     /// Without this, there is no limit.
     #[must_use]
-    pub fn with_most_per_address(self, per_address: &Arc<PerAddress>) -> Self {
+    pub fn with_most_per_address(self, per_address: &Arc<PerIpLimit>) -> Self {
         Self { per_address: Arc::clone(per_address), ..self }
     }
 
@@ -210,7 +210,7 @@ impl Server {
     ///
     /// Connections are tasks of the current runtime. Raises the process's limit of open files as far as
     /// permitted.
-    pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
+    pub async fn serve<H: Handler>(self, handler: H, stop: &ShutdownSignal) -> End {
         // Each connection needs one or two files; a few more are for listeners, timers and standard
         // streams.
         let files = if self.config.needs_socket() { 2 } else { 1 };
@@ -271,7 +271,7 @@ async fn accept<H: Handler>(
                 // Behind a load balancer the client's address is not known yet.
                 let counted = (!context.config.proxy_protocol).then(|| context.admit(address));
                 if let Some(None) = counted {
-                    per_address::reset(&stream);
+                    connection_limit::reset(&stream);
                     continue;
                 }
                 debug!(client = %address, "a connection was accepted");

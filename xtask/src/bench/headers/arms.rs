@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use http_cache::internal::{self, NAMES, clear_by};
+use http_cache::internal_headers::{self, NAMES, clear_by};
 use http_types::{HeaderMap, HeaderName};
 
 pub(super) type Clear = Box<dyn Fn(&mut HeaderMap)>;
@@ -39,7 +39,7 @@ pub(super) fn arms() -> Vec<(&'static str, Clear)> {
                 });
             }),
         ),
-        (OURS, Box::new(internal::clear)),
+        (OURS, Box::new(internal_headers::clear)),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Header maps like those of clients and origins, with one or two internal fields.
 
 use anyhow::ensure;
-use http_cache::internal::{NAMES, is_internal};
+use http_cache::internal_headers::{NAMES, is_internal};
 use http_types::{HeaderMap, HeaderName, HeaderValue};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

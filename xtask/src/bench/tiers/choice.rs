@@ -7,8 +7,8 @@ use std::{
 };
 
 use tier_routing::{
-    Asked, Centre, CentreId, Custom, Health, KeyHash, Measurements, Network, Regional, Role, Smart, Topology,
-    Tuning, Zone,
+    Asked, Centre, Custom, DataCentreId, Health, KeyHash, Measurements, Network, Regional, Role, Smart,
+    Topology, Tuning, Zone,
 };
 
 use crate::bench::row;
@@ -19,7 +19,7 @@ pub(crate) fn bench() {
     let network = network(|id| if id % 5 == 0 { 4 + u32::from(id % 3) } else { 1 });
     let equal = network_of_equals();
     let spread = |topology, regional| Zone::new(&network, topology, regional);
-    let map = network.ids().skip(10).map(|id| (id, CentreId(id.0 % 10)));
+    let map = network.ids().skip(10).map(|id| (id, DataCentreId(id.0 % 10)));
     let custom = Custom::new(&network, map).map_or(Topology::None, Topology::Custom);
     let arms = [
         ("smart", &network, spread(Topology::Smart(smart(&network).into()), Regional::Skipped)),
@@ -44,7 +44,7 @@ pub(crate) fn bench() {
             let (_, network, zone) = &arms[arm];
             let start = Instant::now();
             for (key, here) in keys.iter().zip((0..300).cycle()) {
-                let asked = Asked { here: CentreId(here), role: Role::Lower, key: *key, through: &[] };
+                let asked = Asked { here: DataCentreId(here), role: Role::Lower, key: *key, through: &[] };
                 black_box(zone.next(Duration::ZERO, network, asked, &health));
             }
             rounds[arm].push(start.elapsed().as_secs_f64() * 1e9 / f64::from(KEYS));

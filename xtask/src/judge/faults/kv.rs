@@ -13,17 +13,17 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
-use kv::audit::{Did, Kind, Operation, Outcome, Stores, audit};
+use kv::consistency_checker::{Did, Kind, Operation, Outcome, Stores, audit};
 use serde_json::Value;
 
 use self::{keep::Keep, visitor::Visitor};
 use super::{
-    chance::Chance,
     clock::{Clock, pause},
+    cluster::{CENTRES, ORIGIN, Place, longhaul},
     network::Network,
     outcome::{Run, Violation},
-    place::{CENTRES, ORIGIN, Place, longhaul},
-    scenes,
+    rng::Chance,
+    scenarios,
     timeline::{self, Fault, Kinds, What},
 };
 
@@ -68,7 +68,7 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
             .collect();
         let is_over = || scene.is_over.store(true, SeqCst);
         let at = (scene.place, &scene.network, scene.clock);
-        let played = scenes::play(&faults, LASTS, at, |begins| keep.trouble(begins), is_over);
+        let played = scenarios::play(&faults, LASTS, at, |begins| keep.trouble(begins), is_over);
         scene.is_over.store(true, SeqCst);
         let mut told: (Vec<Operation>, Vec<Violation>) = Default::default();
         for visitor in visitors {

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::{
     ask::Client,
     clock::{Clock, pause},
-    place::{CENTRES, Place},
+    cluster::{CENTRES, Place},
 };
 
 pub(super) struct Network<'p> {

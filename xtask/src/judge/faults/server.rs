@@ -12,7 +12,7 @@ use anyhow::bail;
 
 use super::{
     clock::pause,
-    place::{Place, SERVERS},
+    cluster::{Place, SERVERS},
 };
 
 /// A server, killed on drop.

@@ -30,12 +30,12 @@ use self::{
     visitor::{Purger, Visitor},
 };
 use super::{
-    chance::Chance,
     clock::{Clock, pause},
+    cluster::{CENTRES, ORIGIN, Place, longhaul},
     network::Network,
     outcome::{Run, Violation},
-    place::{CENTRES, ORIGIN, Place, longhaul},
-    scenes,
+    rng::Chance,
+    scenarios,
     server::Server,
     timeline::{self, Fault, Kinds},
 };
@@ -110,7 +110,7 @@ impl Scene<'_> {
             let visitors: Vec<_> =
                 (0..VISITORS * CENTRES.len()).map(|number| scope.spawn(move || self.visit(number))).collect();
             let purger = scope.spawn(|| self.purge());
-            let played = scenes::play(
+            let played = scenarios::play(
                 faults,
                 LASTS,
                 (self.place, &self.network, self.clock),

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use super::{
     centres::{CENTRES, ORIGIN_CITY},
-    chance::Chance,
+    rng::Chance,
 };
 
 /// A fault, with times relative to the first request.

@@ -21,7 +21,7 @@ use http_stack::Origin;
 
 use super::ADMIN;
 use crate::{
-    conventions::listen,
+    arg_conventions::listen,
     output::{self, say},
     shell::shell_word,
 };

@@ -19,7 +19,7 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use http_stack::{Origin, Scheme, client::Trust};
-use kv_server::Remote;
+use kv_server::KvClient;
 
 /// Read and write the key-value store of a network; list, export and import its keys; compare their versions
 /// between data centres; check its file
@@ -85,18 +85,18 @@ struct Place {
 }
 
 impl Store {
-    fn remote(&self) -> anyhow::Result<Remote> {
+    fn remote(&self) -> anyhow::Result<KvClient> {
         self.place.remote(self.namespace.as_deref())
     }
 }
 
 impl Place {
-    fn remote(&self, namespace: Option<&str>) -> anyhow::Result<Remote> {
+    fn remote(&self, namespace: Option<&str>) -> anyhow::Result<KvClient> {
         let token = std::env::var("LONGHAUL_TOKEN").context(
             "LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and tokens of a [[kv.namespace]] lists its SHA-256",
         )?;
         let trust = self.ca.clone().map_or(Trust::System, Trust::File);
-        Ok(Remote::at(self.at.clone(), trust, namespace, &token)?)
+        Ok(KvClient::at(self.at.clone(), trust, namespace, &token)?)
     }
 }
 

@@ -15,13 +15,13 @@ use edge::{
     Config, Event, InheritedSockets, ListenAddresses, Network,
     config::{DataCentre, Starter},
 };
-use http_stack::{Origin, Stop, client::Trust, server::End};
+use http_stack::{Origin, ShutdownSignal, client::Trust, server::End};
 use listenfd::ListenFd;
 use units::Bytes;
 
 use super::{ADMIN, check::warn, top};
 use crate::{
-    conventions::listen,
+    arg_conventions::listen,
     interrupt::{self, Interrupt},
     output::say,
 };
@@ -95,7 +95,7 @@ impl Run {
             .context("a socket that was passed to this process cannot be used")?;
         let path = self.network.clone();
         let config = Config { path, data_centre, trust, takes_over: self.take_over, sockets };
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
         let is_watched = self.network.is_none() && io::stderr().is_terminal();
         let mut view = None;

@@ -23,7 +23,7 @@ use nix::sys::{
 use planet::{
     Planet, Tap,
     capture::Blocks,
-    outcome::{CaptureEnd, Captured},
+    cli_documents::{CaptureEnd, Captured},
 };
 
 use super::{Which, layout_of, names::Names};

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use planet::{Entry, Links, outcome::Copied};
+use planet::{Entry, Links, cli_documents::Copied};
 
 use place::{Place, Spot};
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use planet::{Planet, outcome};
+use planet::{Planet, cli_documents};
 
 use super::Which;
 use crate::output::{self, say};
@@ -38,7 +38,10 @@ impl Down {
             say(&format!("planet \"{name}\" is gone"));
         }
         if self.json {
-            output::print_json(&output::named("longhaul.lab.down/1", outcome::Down { planets: names }))?;
+            output::print_json(&output::named(
+                "longhaul.lab.down/1",
+                cli_documents::Down { planets: names },
+            ))?;
         }
         Ok(ExitCode::SUCCESS)
     }

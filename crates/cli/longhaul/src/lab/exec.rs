@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use planet::outcome::Executed;
+use planet::cli_documents::Executed;
 
 use super::Which;
 use crate::output::{self, say};

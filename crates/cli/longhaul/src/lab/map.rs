@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use planet::{LinkStatus, Status, outcome::Drawn};
+use planet::{LinkStatus, Status, cli_documents::Drawn};
 use world::{
     Layout,
     map::{Options, Overlay, svg},

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use planet::{Status, outcome::Publishing};
+use planet::{Status, cli_documents::Publishing};
 
 use super::Which;
 use crate::{

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::bail;
 use clap::Args;
-use planet::{Ending, Life, Running, outcome};
+use planet::{Ending, Life, Running, cli_documents};
 use world::Layout;
 
 use super::read_world;
@@ -57,7 +57,7 @@ impl Up {
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
         if self.json {
             let hosts = running.planet().status()?.hosts;
-            let up = outcome::Up { planet: name.clone(), detached: self.detach, hosts };
+            let up = cli_documents::Up { planet: name.clone(), detached: self.detach, hosts };
             output::print_json_line(&output::named("longhaul.lab.up/1", up))?;
         }
         if let Some(distance) = layout.distance() {

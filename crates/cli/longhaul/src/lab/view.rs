@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::bail;
 use clap::Args;
-use planet::{Planet, Status, outcome};
+use planet::{Planet, Status, cli_documents};
 use report::terminal::table::Line;
 use terminal_size::terminal_size_of;
 use world::Layout;
@@ -98,10 +98,10 @@ impl View {
 }
 
 /// The traffic as JSON.
-fn line(window: &Window) -> outcome::View {
+fn line(window: &Window) -> cli_documents::View {
     let (links, lines) = window.flows();
     let Status { name, running_s, faults, fidelity, .. } = window.now.clone();
-    let moving = links.into_iter().chain(lines).map(|flow| outcome::Moving {
+    let moving = links.into_iter().chain(lines).map(|flow| cli_documents::Moving {
         from: flow.link.from.clone(),
         to: flow.link.to.clone(),
         access: flow.link.access.clone(),
@@ -111,7 +111,7 @@ fn line(window: &Window) -> outcome::View {
         waiting: flow.link.waiting,
         is_down: flow.link.is_down,
     });
-    outcome::View {
+    cli_documents::View {
         planet: name,
         running_s,
         over_s: window.seconds(),

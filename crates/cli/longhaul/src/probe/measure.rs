@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use probe::{
-    Stop,
+    ShutdownSignal,
     client::Target,
     load::{self, Config, Progress, Run},
     metrics::Metrics,
@@ -17,7 +17,7 @@ use probe::{
 };
 use recording::Writer;
 
-use super::{Probe, cannot_write, create, live::View, show};
+use super::{Probe, cannot_write, create, live::View, render};
 use crate::{
     interrupt,
     output::{self, say},
@@ -34,7 +34,7 @@ enum Outcome {
 
 impl Probe {
     /// Measures all targets.
-    pub(super) fn measure(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
+    pub(super) fn measure(&self, targets: &[Target], stop: &ShutdownSignal) -> anyhow::Result<ExitCode> {
         let config = self.config()?;
         let of = u32::try_from(targets.len())?;
         let configs: Vec<Config> = (0..of).map(|number| config.turn(number, of)).collect();
@@ -97,7 +97,7 @@ impl Probe {
         if self.json {
             output::print_json(summary)?;
         } else if !self.quiet {
-            output::print(&show::summary(summary))?;
+            output::print(&render::summary(summary))?;
         }
         for reason in &summary.reasons {
             say(&format!("{}: {reason}", output::paint("INVALID", output::RED)));
@@ -107,7 +107,7 @@ impl Probe {
             say(&format!(
                 "{}: all requests failed: {}",
                 output::paint("FAILED", output::RED),
-                show::reasons(summary)
+                render::reasons(summary)
             ));
         }
         let too_many = self.has_too_many_failures(summary);
@@ -126,7 +126,7 @@ impl Probe {
         #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
         let failed = summary.errors as f64 / summary.n.max(1) as f64;
         if failed > limit.get() {
-            let reasons = show::reasons(summary);
+            let reasons = render::reasons(summary);
             say(&format!(
                 "{}: {} of the requests failed, more than {limit}: {reasons}",
                 output::paint("FAILED", output::RED),

@@ -14,7 +14,7 @@ use speedtest::{
     rubric::Measured,
 };
 
-use super::show;
+use super::render;
 use crate::output;
 
 /// Rate the figures of a line, without a test
@@ -42,7 +42,7 @@ impl Score {
         if self.json {
             output::print_json(&output::named("longhaul.speed.score/1", judgement))?;
         } else {
-            output::print(&show::judgement(&judgement))?;
+            output::print(&render::judgement(&judgement))?;
         }
         Ok(ExitCode::SUCCESS)
     }

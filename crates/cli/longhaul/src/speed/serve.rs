@@ -8,10 +8,10 @@ use std::{
 };
 
 use clap::Args;
-use probe::Stop;
+use probe::ShutdownSignal;
 use speedtest::{
-    kept::{self, TokenHash},
     serve::{self, Config, Limits, LossPort, Tls},
+    stored_results::{self, TokenHash},
 };
 use units::{Bytes, show};
 
@@ -78,7 +78,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         let defaults = Config::default();
         let tls = match (self.certificate, self.key) {
@@ -98,8 +98,8 @@ impl Serve {
                 largest: self.largest,
             },
             keep: self.keep.map(|path| {
-                let keep_for = self.keep_for.unwrap_or(kept::Config::KEEP_FOR);
-                kept::Config { path, keep_for }
+                let keep_for = self.keep_for.unwrap_or(stored_results::Config::KEEP_FOR);
+                stored_results::Config { path, keep_for }
             }),
             operator: self.operator,
         };

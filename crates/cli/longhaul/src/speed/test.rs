@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use config_file::Document;
 use probe::{
-    Family, Stop,
+    Family, ShutdownSignal,
     client::{Protocol, Trust},
 };
 use recording::{End, Growing, Header, Writer};
@@ -20,7 +20,7 @@ use speedtest::{
     plan::Plan,
 };
 
-use super::{live::View, show};
+use super::{live::View, render};
 use crate::{
     interrupt::{self, Interrupt},
     output::{self, RED, paint, say},
@@ -88,7 +88,7 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let config = self.config()?;
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         Interrupt::listen()?.ask(&stop);
         // Before any measurement, so that an unwritable file does not waste one.
         self.record.iter().try_for_each(|path| output::recording_goes_to(path, self.json))?;
@@ -113,7 +113,7 @@ impl Test {
         if self.json {
             output::print_json(&measured.outcome)?;
         } else {
-            output::print(&show::outcome(&measured.outcome))?;
+            output::print(&render::outcome(&measured.outcome))?;
         }
         if measured.outcome.interrupted {
             say("interrupted: the test ended before its time");

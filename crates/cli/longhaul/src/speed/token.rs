@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use speedtest::kept::Secret;
+use speedtest::stored_results::Secret;
 
 use crate::output;
 

@@ -1,6 +1,6 @@
 //! `longhaul tcp explain`: reports the bottleneck of TCP connections, and one change that would help.
 
-mod show;
+mod render;
 
 use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
@@ -69,7 +69,7 @@ impl Explain {
             };
             let all = judge(&observation);
             if self.json && all.is_empty() && observation.ended > 0 {
-                output::say(&format!("no open TCP connection here; {}", show::waiting(observation.ended)));
+                output::say(&format!("no open TCP connection here; {}", render::waiting(observation.ended)));
             }
             self.print(&all, observation.ended, first)?;
             first = false;
@@ -85,8 +85,8 @@ impl Explain {
         match (self.json, self.watch) {
             (true, false) => output::print_json(&named()),
             (true, true) => output::print(&(serde_json::to_string(&named())? + "\n")),
-            (false, false) => output::print(&show::all(all, ended, self.top)),
-            (false, true) => output::print_again(&show::all(all, ended, self.top), is_first),
+            (false, false) => output::print(&render::all(all, ended, self.top)),
+            (false, true) => output::print_again(&render::all(all, ended, self.top), is_first),
         }
     }
 }

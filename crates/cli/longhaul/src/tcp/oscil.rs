@@ -2,14 +2,14 @@
 //! effect on a connection.
 
 mod figures;
-mod show;
+mod render;
 
 use std::{fs, net::SocketAddr, ops::ControlFlow, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use trafficgen::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
+use trafficgen::slow_reader::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
 use units::{Bitrate, Bytes};
 
 use super::charts::Charts;
@@ -151,7 +151,7 @@ impl Serve {
         };
         let interrupted = interrupted()?;
         let ready = |address| say(&format!("listening on {address}"));
-        oscil::serve(&serving, ready, |served| say(&show::served(&served)), interrupted)?;
+        slow_reader::serve(&serving, ready, |served| say(&render::served(&served)), interrupted)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -167,7 +167,7 @@ impl Read {
             ..Reading::new(Programme::find(&self.programme)?)
         };
         let (mut interrupted, live) = (interrupted()?, Live::start()?);
-        let recording = oscil::read(&self.host, &reading, |progress| {
+        let recording = slow_reader::read(&self.host, &reading, |progress| {
             live.show(progress);
             interrupted()
         });
@@ -212,7 +212,7 @@ impl Forms {
         if self.json {
             output::print_json(recording)?;
         } else {
-            output::print(&show::recording(recording))?;
+            output::print(&render::recording(recording))?;
         }
         self.charts.write(|| figures::figures(recording))
     }
@@ -235,7 +235,7 @@ impl Live {
 
     fn show(&self, progress: Option<Progress<'_>>) {
         if let Some(progress) = progress {
-            self.0.set_message(show::progress(&progress));
+            self.0.set_message(render::progress(&progress));
         }
         self.0.tick();
     }

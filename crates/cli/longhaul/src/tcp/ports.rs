@@ -1,7 +1,7 @@
 //! `longhaul tcp ports`: measures the cost of a source port by strategy and by the number of ports in use.
 
 mod figures;
-mod show;
+mod render;
 
 use std::{
     io::{self, IsTerminal},
@@ -97,7 +97,7 @@ impl Ports {
             }
             output::print_json(&measurement)?;
         } else {
-            output::print(&show::measurement(&measurement))?;
+            output::print(&render::measurement(&measurement))?;
         }
         let is_valid = measurement.strategies.iter().all(|run| run.valid);
         Ok(if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,7 +1,7 @@
 //! `longhaul tcp window`: calculates required windows and buffers, and the throughput that the current ones
 //! allow.
 
-mod show;
+mod render;
 
 use std::{
     fs,
@@ -107,7 +107,7 @@ impl Window {
         match plans.as_slice() {
             [plan] if self.json => output::print_json(plan)?,
             plans if self.json => output::print_json(&plans)?,
-            plans => output::print(&show::plans(plans))?,
+            plans => output::print(&render::plans(plans))?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -135,7 +135,7 @@ impl Window {
         if self.json {
             output::print_json(&check)?;
         } else {
-            output::print(&show::check(&check, self.kernel))?;
+            output::print(&render::check(&check, self.kernel))?;
         }
         Ok(if check.is_capped() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }

@@ -13,7 +13,7 @@ use config_file::suggestion;
 use tier_routing::KeyHash;
 
 use super::{LONGEST_LINE, Written, line};
-use crate::{Error, places::number};
+use crate::{Error, geography::number};
 
 #[derive(Debug)]
 pub(super) struct Csv<R> {

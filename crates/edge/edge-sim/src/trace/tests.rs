@@ -23,7 +23,7 @@ fn columns_have_an_order_or_names() {
     let named = table("city,size,time,key\nlondon,100,0.5,/a\r\n\nnewyork,7,1,/b").unwrap();
     assert_eq!(plain, named);
     assert_eq!((plain[0].at_ns, plain[0].bytes, plain[0].fresh_ns), (500_000_000, 100, 5));
-    assert_eq!(plain[1].city, crate::places::number("newyork").unwrap());
+    assert_eq!(plain[1].city, crate::geography::number("newyork").unwrap());
     // Without a city, visitors are distributed. Times that are not ascending are sorted.
     let times: Vec<_> = table("3,a,1\n1,b,1\n2,c,1\n").unwrap().iter().map(|request| request.at_ns).collect();
     assert_eq!(times, [1_000_000_000, 2_000_000_000, 3_000_000_000]);

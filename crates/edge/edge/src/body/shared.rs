@@ -14,9 +14,9 @@ use std::{
     task::{Poll, Waker},
 };
 
-use ::segment_store::{Kept, Written};
+use ::segment_store::{Kept, StoredBody};
 use http_cache::Coding;
-use http_stack::{Bytes, Failure, pages};
+use http_stack::{Bytes, Failure, memfd_buffer};
 
 pub(crate) use self::reader::BodyReader;
 
@@ -61,7 +61,7 @@ struct State {
 #[derive(Debug)]
 enum DiskState {
     /// The part that is written so far.
-    Writing(Written),
+    Writing(StoredBody),
     /// The complete body, unless the disk has evicted it.
     Complete(Kept),
 }
@@ -71,7 +71,7 @@ struct ReadPosition {
     /// The offset of the next read.
     at: u64,
     /// The part on disk; holding it prevents its removal.
-    written: Option<Written>,
+    written: Option<StoredBody>,
     waker: Option<Waker>,
 }
 
@@ -228,7 +228,7 @@ impl SharedBody {
     }
 
     /// Makes the written part readable from the disk.
-    pub(crate) fn set_disk_reader(&self, written: &Written) {
+    pub(crate) fn set_disk_reader(&self, written: &StoredBody) {
         let mut state = self.lock();
         state.readers.values_mut().for_each(|place| place.written = Some(written.clone()));
         state.disk = Some(DiskState::Writing(written.clone()));
@@ -399,7 +399,7 @@ impl State {
     fn join_pieces(&mut self) {
         let pieces = || self.pieces.iter().map(|(_, piece)| piece);
         if !self.pieces.is_empty() {
-            let whole = pages::moved(pieces()).unwrap_or_else(|| {
+            let whole = memfd_buffer::moved(pieces()).unwrap_or_else(|| {
                 let mut whole = Vec::with_capacity(pieces().map(Bytes::len).sum());
                 pieces().for_each(|piece| whole.extend_from_slice(piece));
                 Bytes::from(whole)
@@ -422,7 +422,7 @@ fn within(bytes: u64) -> usize {
 }
 
 /// Bodies up to this length are joined to one piece when complete.
-const MAX_JOINED: u64 = pages::MOST as u64;
+const MAX_JOINED: u64 = memfd_buffer::MOST as u64;
 
 /// Bytes kept in memory for the slowest reader of a body that is passed on, or for close readers of a body
 /// that is written to the disk.

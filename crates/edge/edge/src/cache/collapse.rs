@@ -7,7 +7,7 @@ use std::{
 };
 
 use http_cache::{
-    Key, Spread,
+    Key, U64Hasher,
     purge::{self, Purge},
 };
 use tier_routing::Role;
@@ -36,7 +36,7 @@ pub(crate) struct CollapseTable {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Key, OpenFlight, Spread>,
+    open: HashMap<Key, OpenFlight, U64Hasher>,
     next: u64,
 }
 

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http_cache::{Rest, ranges::announced, update};
+use http_cache::{MissingRange, ranges::announced, update};
 use http_stack::{Body, Failure, HeaderMap, Method};
 use tokio::time::{Instant, timeout};
 
@@ -138,7 +138,7 @@ impl WorkerState {
         is_kept: bool,
         sent: &SentRequest,
     ) -> Option<(Body, u64)> {
-        let rest = Rest::after(object.body.bytes(), &object.stored)?;
+        let rest = MissingRange::after(object.body.bytes(), &object.stored)?;
         let mut headers = upstream_headers(context, &self.data_centre);
         rest.ask(&mut headers);
         let retry = self.register_request(&context.key);

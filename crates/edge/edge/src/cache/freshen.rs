@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use http_cache::{
-    NotStored, Selection, Terms, Time, invalidation,
+    NotStored, Terms, Time, VaryKey, invalidation,
     purge::{self},
     take_personal, update,
 };
@@ -20,7 +20,7 @@ use crate::{
 /// The freshness and the variant of a response that may be stored.
 pub(crate) struct Cacheable {
     pub(crate) terms: Terms,
-    pub(crate) selection: Selection,
+    pub(crate) selection: VaryKey,
 }
 
 pub(crate) struct Freshened {

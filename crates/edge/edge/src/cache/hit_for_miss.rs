@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use http_cache::{Key, Spread, Time};
+use http_cache::{Key, Time, U64Hasher};
 
 /// The hit-for-miss keys, by hash, because clients control the length of a key.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct HitForMiss {
 
 #[derive(Debug, Default)]
 struct Entries {
-    by_hash: HashMap<u64, Arc<HitForMissEntry>, Spread>,
+    by_hash: HashMap<u64, Arc<HitForMissEntry>, U64Hasher>,
     /// In the order of insertion.
     oldest: VecDeque<u64>,
 }

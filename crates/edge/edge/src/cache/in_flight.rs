@@ -9,12 +9,12 @@ use std::{
     },
 };
 
-use http_cache::{Key, Selection, Spread, Time};
+use http_cache::{Key, Time, U64Hasher, VaryKey};
 use http_stack::HeaderMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct InFlightRequests {
-    keys: Mutex<HashMap<Key, KeyRequests, Spread>>,
+    keys: Mutex<HashMap<Key, KeyRequests, U64Hasher>>,
     latest: AtomicU64,
     /// The greatest number of a request with a response.
     answered: AtomicU64,
@@ -72,7 +72,7 @@ impl InFlightRequests {
         self.latest.fetch_add(1, Relaxed) + 1
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, KeyRequests, Spread>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, KeyRequests, U64Hasher>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,7 +105,7 @@ impl SentRequest {
     }
 
     /// Whether a later request for a variant has received its response.
-    pub(crate) fn is_superseded(&self, selection: &Selection) -> bool {
+    pub(crate) fn is_superseded(&self, selection: &VaryKey) -> bool {
         let Some(listed) = &self.listed else {
             return self.in_flight.answered.load(Relaxed) > self.number;
         };
@@ -152,9 +152,9 @@ mod tests {
         HeaderMap::from_iter([(http_stack::header::ACCEPT_LANGUAGE, language.parse().unwrap())])
     }
 
-    fn variant(language_of_request: &'static str) -> Selection {
+    fn variant(language_of_request: &'static str) -> VaryKey {
         let vary = HeaderMap::from_iter([(http_stack::header::VARY, "accept-language".parse().unwrap())]);
-        Selection::of(&language(language_of_request), &vary).unwrap()
+        VaryKey::of(&language(language_of_request), &vary).unwrap()
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::{
 };
 
 use http_cache::{
-    Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, Wishes, invalidation,
-    may_store,
+    Control, Form, NotStored, RequestDirectives, Reuse, Stored, Terms, Time, Validators, VaryKey,
+    invalidation, may_store,
     purge::{self, Purge, Subject},
     ranges::announced,
     take_personal, update,
@@ -156,7 +156,9 @@ impl WorkerState {
     /// A reusable response clears it.
     fn remember_hit_for_miss(&self, context: &RequestContext, stored: Option<&Arc<Object>>) {
         let now = self.now();
-        match stored.filter(|object| object.stored.reuse(Wishes::default(), now) != Reuse::Validate) {
+        match stored
+            .filter(|object| object.stored.reuse(RequestDirectives::default(), now) != Reuse::Validate)
+        {
             Some(_) => self.hit_for_miss.remove(&context.key),
             None => self.hit_for_miss.insert(&context.key, now),
         }
@@ -220,7 +222,7 @@ impl WorkerState {
         }
         let cookies = context.zone().set_cookie;
         may_store((method, &context.headers), context.wishes, (status, headers), &terms, cookies, is_own)?;
-        let selection = Selection::of(&context.headers, headers).ok_or(NotStored::Vary)?;
+        let selection = VaryKey::of(&context.headers, headers).ok_or(NotStored::Vary)?;
         if sent.is_superseded(&selection) {
             return Err(NotStored::Superseded);
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http_cache::{
-    CacheStatus, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
+    CacheStatus, Forward, Fragment, Gap, MissingRange, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
 };
 use http_stack::{Body, HeaderValue, Response, StatusCode, header};
@@ -163,7 +163,7 @@ impl WorkerState {
         gap: Gap,
         sent: &SentRequest,
     ) -> Option<Response<Body>> {
-        let rest = Rest::between(gap.missing, &object.stored)?;
+        let rest = MissingRange::between(gap.missing, &object.stored)?;
         let mut headers = upstream_headers(context, &self.data_centre);
         rest.ask(&mut headers);
         let result =

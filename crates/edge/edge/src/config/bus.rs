@@ -1,7 +1,7 @@
 //! The `bus` key of `[network]`: a NATS stream that also carries purges between data centres.
 
-use config_file::{Document, Mistake};
-use kv_nats::{Address, NoAddress};
+use config_file::{Diagnostic, Document};
+use kv_nats::{Address, AddressError};
 use toml::Spanned;
 
 use super::{DataCentre, Purpose};
@@ -11,11 +11,13 @@ pub(super) fn read(
     purpose: Purpose,
     written: &Spanned<String>,
     centres: &[DataCentre],
-) -> Result<Address, Mistake> {
+) -> Result<Address, Diagnostic> {
     let wrong = |why: String| document.mistake(written.span(), why);
     let address = Address::read(written.get_ref(), STREAM).map_err(|why| {
         wrong(match why {
-            NoAddress::Scheme => "the bus needs a NATS address: nats://10.0.0.5:4222 or tls://…".to_owned(),
+            AddressError::Scheme => {
+                "the bus needs a NATS address: nats://10.0.0.5:4222 or tls://…".to_owned()
+            }
             why => why.to_string(),
         })
     })?;

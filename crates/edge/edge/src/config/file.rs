@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use http_cache::{Coding, SetCookie};
 use http_stack::{HeaderName, Origin};
 use serde::Deserialize;
@@ -209,7 +209,7 @@ fn targets() -> Vec<Spanned<String>> {
     vec![Spanned::new(0..0, "cdn-cache-control".to_owned())]
 }
 
-pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mistake> {
+pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Diagnostic> {
     let file: File = document.parse()?;
     let checked = Checks { document, purpose };
     let mut data_centres: Vec<_> =
@@ -252,7 +252,7 @@ struct Checks<'d> {
 }
 
 impl Checks<'_> {
-    fn centre(&self, centre: &Centre) -> Result<DataCentre, Mistake> {
+    fn centre(&self, centre: &Centre) -> Result<DataCentre, Diagnostic> {
         let name = self.token_name(&centre.name)?;
         let wrong = |what: &str| {
             Err(self.document.mistake(centre.name.span(), format!("data centre \"{name}\" {what}")))
@@ -321,7 +321,7 @@ impl Checks<'_> {
         })
     }
 
-    fn zone(&self, zone: &ZoneSpec, centres: &[DataCentre]) -> Result<Zone, Mistake> {
+    fn zone(&self, zone: &ZoneSpec, centres: &[DataCentre]) -> Result<Zone, Diagnostic> {
         if zone.origin.is_empty() || zone.hosts.is_empty() {
             let what = if zone.hosts.is_empty() { "hosts" } else { "origin" };
             let message = format!("zone \"{}\" has no {what}", zone.name.get_ref());
@@ -353,7 +353,7 @@ impl Checks<'_> {
         })
     }
 
-    fn rule(&self, written: &Spanned<RuleSpec>) -> Result<Rule, Mistake> {
+    fn rule(&self, written: &Spanned<RuleSpec>) -> Result<Rule, Diagnostic> {
         let rule = written.get_ref();
         let wrong = |what: String| self.document.mistake(written.span(), what);
         if rule.status.is_some() && (rule.key.is_some() || rule.bypass) {
@@ -384,14 +384,14 @@ impl Checks<'_> {
         })
     }
 
-    fn origin(&self, origin: &Spanned<String>) -> Result<Origin, Mistake> {
+    fn origin(&self, origin: &Spanned<String>) -> Result<Origin, Diagnostic> {
         origin.get_ref().parse().map_err(|error| {
             self.document
                 .mistake(origin.span(), format!("\"{}\" is not an origin: {error}", origin.get_ref()))
         })
     }
 
-    fn host(&self, host: &Spanned<String>) -> Result<String, Mistake> {
+    fn host(&self, host: &Spanned<String>) -> Result<String, Diagnostic> {
         let name = host.get_ref().to_ascii_lowercase();
         let bare = name.strip_prefix("*.").unwrap_or(&name);
         let is_name = |name: &str| {
@@ -407,14 +407,14 @@ impl Checks<'_> {
         Err(self.document.mistake(host.span(), message))
     }
 
-    fn field(&self, name: &Spanned<String>) -> Result<HeaderName, Mistake> {
+    fn field(&self, name: &Spanned<String>) -> Result<HeaderName, Diagnostic> {
         let parsed = name.get_ref().parse();
         parsed.map_err(|_| {
             self.document.mistake(name.span(), format!("\"{}\" is not a field's name", name.get_ref()))
         })
     }
 
-    fn coding(&self, name: &Spanned<String>) -> Result<Coding, Mistake> {
+    fn coding(&self, name: &Spanned<String>) -> Result<Coding, Diagnostic> {
         let found = Coding::ALL.into_iter().find(|coding| coding.token() == name.get_ref());
         found.ok_or_else(|| {
             let similar = suggestion(name.get_ref(), Coding::ALL.map(Coding::token));
@@ -427,7 +427,7 @@ impl Checks<'_> {
     }
 
     /// Validates a name that is used in header fields.
-    fn token_name(&self, name: &Spanned<String>) -> Result<String, Mistake> {
+    fn token_name(&self, name: &Spanned<String>) -> Result<String, Diagnostic> {
         let is_token = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if !name.get_ref().is_empty() && name.get_ref().bytes().all(is_token) {
             return Ok(name.get_ref().clone());
@@ -441,7 +441,7 @@ impl Checks<'_> {
         &self,
         names: impl Iterator<Item = &'a Spanned<String>>,
         what: &str,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Diagnostic> {
         let mut seen: Vec<String> = Vec::new();
         for name in names {
             let lower = name.get_ref().to_ascii_lowercase();

@@ -2,9 +2,9 @@
 
 use std::{fmt, net::SocketAddr, ops::Range};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use http_stack::token::{NoHash, TokenHash};
-use kv_server::{Address, Namespace, NoAddress, Place};
+use kv_server::{Address, AddressError, Namespace, Place};
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
@@ -128,7 +128,7 @@ pub(super) fn read(
     purpose: Purpose,
     written: Option<&Spanned<KvSpec>>,
     (centres, listen): (&mut [DataCentre], &[[Option<&Listen>; 2]]),
-) -> Result<Option<Kv>, Mistake> {
+) -> Result<Option<Kv>, Diagnostic> {
     let Some(written) = written else {
         return match listen.iter().flatten().flatten().next() {
             None => Ok(None),
@@ -199,7 +199,7 @@ fn set_listen_addresses(
     place: Range<usize>,
     written: &KvSpec,
     (centres, own): (&mut [DataCentre], &[[Option<&Listen>; 2]]),
-) -> Result<(), Mistake> {
+) -> Result<(), Diagnostic> {
     let for_all = [written.listen.as_ref(), written.listen_tls.as_ref()];
     if let Some(empty) = for_all.into_iter().flatten().find(|listen| listen.get_ref().is_empty()) {
         let message = "the store has no listening address: listen = [\"127.0.0.1:4490\"]";
@@ -237,7 +237,7 @@ fn stores(
     document: &Document,
     written: &Spanned<StoreSpec>,
     centres: &[DataCentre],
-) -> Result<Vec<Store>, Mistake> {
+) -> Result<Vec<Store>, Diagnostic> {
     let wrong = |place, message: String| document.mistake(place, message);
     let pairs = match written.get_ref() {
         StoreSpec::Here(text) => {
@@ -303,10 +303,10 @@ fn place(text: &str) -> Result<Place, String> {
     if !Address::is_meant(text) {
         return Ok(Place::File(text.into()));
     }
-    text.parse().map(Place::Nats).map_err(|why: NoAddress| why.to_string())
+    text.parse().map(Place::Nats).map_err(|why: AddressError| why.to_string())
 }
 
-fn namespace(document: &Document, written: &NamespaceSpec) -> Result<Namespace, Mistake> {
+fn namespace(document: &Document, written: &NamespaceSpec) -> Result<Namespace, Diagnostic> {
     let name = written.name.get_ref();
     let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
     if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_plain) {
@@ -344,7 +344,7 @@ fn namespace(document: &Document, written: &NamespaceSpec) -> Result<Namespace, 
 pub(super) fn token_hashes(
     document: &Document,
     written: &[Spanned<String>],
-) -> Result<Vec<TokenHash>, Mistake> {
+) -> Result<Vec<TokenHash>, Diagnostic> {
     let hash = |text: &Spanned<String>| {
         let read = text.get_ref().parse();
         read.map_err(|error: NoHash| document.mistake(text.span(), error.to_string()))

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use http_stack::StatusCode;
 use serde::Deserialize;
 use toml::Spanned;
@@ -53,7 +53,7 @@ pub(super) fn detour_statuses(
     document: &Document,
     detours: Detours,
     written: &[Spanned<u16>],
-) -> Result<Vec<StatusCode>, Mistake> {
+) -> Result<Vec<StatusCode>, Diagnostic> {
     let status = |status: &Spanned<u16>| {
         let number = *status.get_ref();
         let wrong = |what: &str| Err(document.mistake(status.span(), format!("{number} {what}")));
@@ -75,7 +75,7 @@ pub(super) fn check(
     authority: Option<&Path>,
     centres: &[DataCentre],
     places: &[(Range<usize>, Option<Range<usize>>)],
-) -> Result<(), Mistake> {
+) -> Result<(), Diagnostic> {
     let linked = || centres.iter().zip(places).filter(|(centre, _)| centre.link.is_some());
     let Some((first, (place, address))) = linked().next() else { return Ok(()) };
     if authority.is_none() {

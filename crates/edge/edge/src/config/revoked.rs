@@ -1,6 +1,6 @@
 //! Revoked certificates of links.
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use http_stack::{Revoked, Serial};
 use serde::Deserialize;
 use toml::Spanned;
@@ -15,7 +15,7 @@ pub(super) struct RevokedSpec {
     names: Vec<String>,
 }
 
-pub(super) fn read(document: &Document, written: RevokedSpec) -> Result<Revoked, Mistake> {
+pub(super) fn read(document: &Document, written: RevokedSpec) -> Result<Revoked, Diagnostic> {
     let serial = |text: &Spanned<String>| {
         text.get_ref().parse::<Serial>().map_err(|error| {
             let message =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
@@ -26,7 +26,7 @@ impl<'d> SourcePositions<'d> {
     /// Parses a network's file.
     /// # Errors
     /// If the file does not contain a network.
-    pub fn read(document: &'d Document) -> Result<Self, Mistake> {
+    pub fn read(document: &'d Document) -> Result<Self, Diagnostic> {
         Ok(Self { document, file: document.parse()? })
     }
 

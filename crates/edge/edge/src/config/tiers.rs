@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use ::tier_routing::{Centre, CentreId, Custom};
-use config_file::{Document, Mistake, suggestion};
+use ::tier_routing::{Centre, Custom, DataCentreId};
+use config_file::{Diagnostic, Document, suggestion};
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
@@ -73,7 +73,7 @@ pub(super) fn read(
     purpose: Purpose,
     (tiers, regional): (Option<&Spanned<TiersSpec>>, Option<&Spanned<bool>>),
     centres: &[DataCentre],
-) -> Result<(Tiers, bool), Mistake> {
+) -> Result<(Tiers, bool), Diagnostic> {
     let found = match tiers {
         None => Tiers::None,
         Some(written) => match written.get_ref() {
@@ -118,10 +118,10 @@ fn custom(
     written: &Spanned<TiersSpec>,
     pairs: &[(Spanned<String>, Spanned<String>)],
     centres: &[DataCentre],
-) -> Result<Tiers, Mistake> {
+) -> Result<Tiers, Diagnostic> {
     let id = |name: &Spanned<String>| {
         let position = centres.iter().position(|centre| centre.name == *name.get_ref());
-        let id = position.and_then(|position| u16::try_from(position).ok()).map(CentreId);
+        let id = position.and_then(|position| u16::try_from(position).ok()).map(DataCentreId);
         id.ok_or_else(|| {
             let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
             let message = format!("the network has no data centre \"{}\"{similar}", name.get_ref());
@@ -129,7 +129,7 @@ fn custom(
         })
     };
     let known: Vec<_> =
-        pairs.iter().map(|(from, to)| Ok((id(from)?, id(to)?))).collect::<Result<_, Mistake>>()?;
+        pairs.iter().map(|(from, to)| Ok((id(from)?, id(to)?))).collect::<Result<_, Diagnostic>>()?;
     let map = Custom::new(&network(centres), known);
     map.map(Tiers::Custom).map_err(|around| {
         // Report the position of the first data centre in the loop.
@@ -140,7 +140,7 @@ fn custom(
 }
 
 /// Looks up a city in the gazetteer.
-pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<String, Mistake> {
+pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<String, Diagnostic> {
     let name = written.get_ref();
     gazetteer::find(name).map(|city| city.name.clone()).ok_or_else(|| {
         let names: BTreeSet<_> = gazetteer::cities().iter().map(|city| city.name.as_str()).collect();
@@ -163,7 +163,7 @@ fn network(centres: &[DataCentre]) -> ::tier_routing::Network {
         .filter_map(|centre| centre.city.as_deref())
         .filter_map(|name| Some((name, gazetteer::find(name)?.place())))
         .collect();
-    let place = |id: CentreId| places.get(centres[usize::from(id.0)].city.as_deref()?).copied();
+    let place = |id: DataCentreId| places.get(centres[usize::from(id.0)].city.as_deref()?).copied();
     let light = |a, b| match (place(a), place(b)) {
         // No cable is shorter than the great circle.
         (Some(a), Some(b)) if a != b => 2 * propagation(great_circle_km(a, b), 1.0),

@@ -1,6 +1,6 @@
 //! The `[traces]` section of the network's file: collector and sampling.
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use http_stack::{Origin, OriginError, Uri};
 use serde::Deserialize;
 use toml::Spanned;
@@ -30,7 +30,7 @@ pub(super) struct TracesSpec {
     requests_decide: bool,
 }
 
-pub(super) fn read(document: &Document, written: &Spanned<TracesSpec>) -> Result<Collector, Mistake> {
+pub(super) fn read(document: &Document, written: &Spanned<TracesSpec>) -> Result<Collector, Diagnostic> {
     let TracesSpec { endpoint, share, requests_decide } = written.get_ref();
     let text = endpoint.get_ref();
     let uri = text.parse::<Uri>().map_err(|_| OriginError::of_text(text));

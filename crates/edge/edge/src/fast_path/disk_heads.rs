@@ -15,9 +15,9 @@ use std::{
     time::Duration,
 };
 
-use ::segment_store::{Short, Wait};
-use http_cache::{Spread, Terms, Time, purge::Subject};
-use http_stack::{Bytes, FilePart, Whole, server::Glance};
+use ::segment_store::{BlockRef, Wait};
+use http_cache::{Terms, Time, U64Hasher, purge::Subject};
+use http_stack::{Bytes, CompleteBody, FileRange, server::RequestView};
 
 use crate::{
     fast_path::{
@@ -34,7 +34,7 @@ pub(crate) struct DiskHead {
     /// The request details of the access log line; `None` without a log.
     pub(crate) log_suffix: Option<Arc<[u8]>>,
     subject: Subject,
-    body: Short,
+    body: BlockRef,
     /// The time of the last checksum verification, in ms.
     verified_at: AtomicU64,
     /// The object's number, and the bytes that it would take in memory.
@@ -53,7 +53,7 @@ pub(crate) struct DiskHeadCache {
 
 #[derive(Debug, Default)]
 struct Generation {
-    entries: HashMap<u64, Vec<Entry>, Spread>,
+    entries: HashMap<u64, Vec<Entry>, U64Hasher>,
     bytes: usize,
 }
 
@@ -90,11 +90,11 @@ impl DiskHead {
 
     /// The body, if it is in the page cache. Returns its position in the file (for sendfile) if the checksum
     /// was verified less than [`VERIFY_INTERVAL`] ago, because the page cache still contains it then.
-    pub(crate) fn body(&self, now: Time) -> Option<Whole> {
+    pub(crate) fn body(&self, now: Time) -> Option<CompleteBody> {
         let compared = Time::from_millis(self.verified_at.load(Relaxed));
         let is_moment_ago = compared <= now && now < compared.after(VERIFY_INTERVAL);
         let part = if is_moment_ago { self.part() } else { None };
-        part.map(Whole::File).or_else(|| self.read(now).map(Whole::Bytes))
+        part.map(CompleteBody::File).or_else(|| self.read(now).map(CompleteBody::Bytes))
     }
 
     /// A copy of the body with verified checksum, if it is in the page cache.
@@ -104,10 +104,10 @@ impl DiskHead {
         Some(Bytes::from_owner(piece))
     }
 
-    fn part(&self) -> Option<FilePart> {
-        let length = usize::try_from(self.body.bytes()).ok().filter(|&length| length >= FilePart::LEAST)?;
+    fn part(&self) -> Option<FileRange> {
+        let length = usize::try_from(self.body.bytes()).ok().filter(|&length| length >= FileRange::LEAST)?;
         let (file, at) = self.body.place()?;
-        Some(FilePart::new(file, at, length))
+        Some(FileRange::new(file, at, length))
     }
 
     fn cost(&self) -> usize {
@@ -132,7 +132,7 @@ impl DiskHeadCache {
         hash: u64,
         store: &MemoryStore,
         now: Time,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         head_format: HeadFormat,
     ) -> Option<Arc<DiskHead>> {
         if !self.young.entries.contains_key(&hash) {
@@ -197,7 +197,7 @@ impl Generation {
 }
 
 impl Entry {
-    fn matches(&self, request: &Glance<'_>, head_format: HeadFormat) -> bool {
+    fn matches(&self, request: &RequestView<'_>, head_format: HeadFormat) -> bool {
         self.head.prerendered.format() == head_format && self.fingerprint.matches(request)
     }
 

@@ -1,7 +1,7 @@
 //! Request fingerprints: the exact bytes of all request data that the response depends on.
 
 use http_cache::overrides_request;
-use http_stack::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::Glance};
+use http_stack::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::RequestView};
 
 use crate::request::context::{CDN_LOOP, RequestContext};
 
@@ -47,7 +47,7 @@ impl RequestFingerprint {
         })
     }
 
-    pub(crate) fn matches(&self, request: &Glance<'_>) -> bool {
+    pub(crate) fn matches(&self, request: &RequestView<'_>) -> bool {
         let has = |(name, value): &(HeaderName, Option<HeaderValue>)| {
             let mut lines = request.fields().filter(|(other, _)| other.eq_ignore_ascii_case(name.as_str()));
             let line = lines.next().map(|(_, value)| value);
@@ -61,7 +61,7 @@ impl RequestFingerprint {
             && self.has_same_overrides(request)
     }
 
-    fn has_same_overrides(&self, request: &Glance<'_>) -> bool {
+    fn has_same_overrides(&self, request: &RequestView<'_>) -> bool {
         let is_known = |name: &str, value: &[u8]| {
             let mut known = self.overrides.iter();
             known.any(|(own, its)| name.eq_ignore_ascii_case(own.as_str()) && its.as_bytes() == value)
@@ -107,7 +107,7 @@ fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<
 
 /// Whether the response to a client's request is the complete object if that is fresh, whatever other fields
 /// the request has.
-pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
+pub(crate) fn is_plain(request: &RequestView<'_>) -> bool {
     !request.fields().any(|(name, _)| is_cache_relevant(name) || name.eq_ignore_ascii_case("cdn-loop"))
 }
 

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Weak};
 
-use http_cache::{Coding, Form, Reuse, Terms, Time, Wishes};
-use http_stack::{Body, Bytes, HeaderName, Response, Version, Whole, header, server::Glance};
+use http_cache::{Coding, Form, RequestDirectives, Reuse, Terms, Time};
+use http_stack::{Body, Bytes, CompleteBody, HeaderName, Response, Version, header, server::RequestView};
 use tier_routing::KeyHash;
 
 use crate::{
@@ -77,7 +77,7 @@ impl HitTable {
         &mut self,
         store: &MemoryStore,
         now: Time,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         head_format: HeadFormat,
     ) -> Option<FastHit> {
         let hash = self.in_memory.hash(request);
@@ -92,7 +92,7 @@ impl HitTable {
         hash: u64,
         store: &MemoryStore,
         now: Time,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
     ) -> Option<FastHit> {
         let hit = self.in_memory.find(hash, request, |_| is_plain(request))?;
         let object = hit.fresh_object(store, now)?;
@@ -107,7 +107,7 @@ impl HitTable {
         &mut self,
         store: &MemoryStore,
         now: Time,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         (zone, key): (&str, KeyHash),
     ) -> Option<FastHit> {
         let hash = self.for_peers.hash(request);
@@ -209,7 +209,12 @@ impl HitTable {
 impl FastHit {
     /// Writes the head of an HTTP/1.1 response, and returns its body; `None` if the body requires a blocking
     /// read.
-    pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Whole> {
+    pub(crate) fn write(
+        &self,
+        request: &RequestView<'_>,
+        now: Time,
+        head: &mut Vec<u8>,
+    ) -> Option<CompleteBody> {
         let (ready, terms) = self.prerendered(HeadFormat::Http1)?;
         let body = match &self.location {
             _ if request.is_head => Bytes::new().into(),
@@ -221,7 +226,7 @@ impl FastHit {
     }
 
     /// The HTTP/2 or HTTP/3 response; `None` if the body requires a blocking read.
-    pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
+    pub(crate) fn response(&self, request: &RequestView<'_>, now: Time) -> Option<Response<Bytes>> {
         let (ready, terms) = self.prerendered(HeadFormat::HeaderMap)?;
         let body = match &self.location {
             _ if request.is_head => Bytes::new(),
@@ -256,7 +261,7 @@ impl Hit {
     /// The object, if it may be served without revalidation.
     fn fresh_object(&mut self, store: &MemoryStore, now: Time) -> Option<Arc<Object>> {
         let object = self.object.upgrade().filter(|object| object.prerendered.version() == self.version)?;
-        if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
+        if object.stored.reuse(RequestDirectives::default(), now) != Reuse::Fresh {
             return None;
         }
         self.touch_store(store, &object, now);

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use http_cache::{CacheStatus, Forward, Time};
-use http_stack::{StatusCode, server::Glance};
+use http_stack::{StatusCode, server::RequestView};
 
 use crate::{
     cache::hit_for_miss::HitForMissEntry,
@@ -107,7 +107,7 @@ impl PassEntry {
 }
 
 impl PassTable {
-    pub(crate) fn find(&mut self, now: Time, request: &Glance<'_>) -> Option<Arc<PassEntry>> {
+    pub(crate) fn find(&mut self, now: Time, request: &RequestView<'_>) -> Option<Arc<PassEntry>> {
         let hash = self.0.hash(request);
         let pass_entry = self.0.find(hash, request, |pass_entry| pass_entry.reason.is_valid(now))?;
         (!pass_entry.is_retired.load(Relaxed)).then(|| Arc::clone(pass_entry))

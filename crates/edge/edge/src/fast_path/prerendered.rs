@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use ::segment_store::Short;
+use ::segment_store::BlockRef;
 use http_cache::{CacheStatus, Coding, Terms, Time};
 use http_stack::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
@@ -158,7 +158,7 @@ fn without_number(text: &[u8]) -> &[u8] {
 /// How to read an object again that stays on disk only.
 #[derive(Debug)]
 pub(crate) struct DiskOnly {
-    pub(crate) body: Short,
+    pub(crate) body: BlockRef,
     /// Request fields that distinguish this object from newer variants on disk.
     pub(crate) names: Vec<HeaderName>,
     /// No purge up to this epoch matches the object.

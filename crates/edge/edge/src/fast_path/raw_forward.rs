@@ -13,7 +13,7 @@ use http_stack::{
     Body, Failure, Method, Response, StatusCode,
     client::{self, Reply},
     http1::Framing,
-    server::{Glance, Interim, Lines, Original, Relayed, Relaying},
+    server::{Interim, Lines, Original, Relayed, Relaying, RequestView},
 };
 
 pub(crate) use self::header_filter::may_be_forwarded_raw;
@@ -54,7 +54,7 @@ impl ClientHandler {
     /// Relays a request, if its fingerprint is in the pass table and it needs no other processing.
     pub(crate) fn try_raw_forward<'h>(
         &'h self,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         interim: impl FnOnce() -> Interim,
     ) -> Option<Relaying<'h, DeliveryObserver>> {
         let worker = &self.0;

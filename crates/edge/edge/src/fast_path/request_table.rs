@@ -5,15 +5,15 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-use http_cache::Spread;
-use http_stack::{Scheme, server::Glance};
+use http_cache::U64Hasher;
+use http_stack::{Scheme, server::RequestView};
 
 use crate::fast_path::fingerprint::{MAX_ENTRIES_PER_URL, RequestFingerprint};
 
 #[derive(Debug)]
 pub(crate) struct RequestTable<T> {
     hasher: RandomState,
-    table: HashMap<u64, Vec<(RequestFingerprint, T)>, Spread>,
+    table: HashMap<u64, Vec<(RequestFingerprint, T)>, U64Hasher>,
     count: usize,
 }
 
@@ -22,7 +22,7 @@ impl<T> RequestTable<T> {
     pub(crate) fn find(
         &mut self,
         hash: u64,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         counts: impl Fn(&T) -> bool,
     ) -> Option<&mut T> {
         let alike = self.table.get_mut(&hash)?;
@@ -58,7 +58,7 @@ impl<T> RequestTable<T> {
         self.count = 0;
     }
 
-    pub(crate) fn hash(&self, request: &Glance<'_>) -> u64 {
+    pub(crate) fn hash(&self, request: &RequestView<'_>) -> u64 {
         self.hash_one(request.peer.scheme, request.host, request.target)
     }
 

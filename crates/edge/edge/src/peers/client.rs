@@ -2,11 +2,11 @@
 
 use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
-use ::tier_routing::{CentreId, Role};
+use ::tier_routing::{DataCentreId, Role};
 use http_stack::{
     Body, Client, Failure, HeaderMap, Method, Request, Response,
     body::Frames,
-    client::{Informed, Trace},
+    client::{OnInterim, Trace},
 };
 use tokio::time::timeout;
 
@@ -46,7 +46,7 @@ impl PeerError {
     /// Whether the request was not processed: it may be sent elsewhere, and the route is not at fault.
     pub(crate) fn was_not_sent(&self) -> bool {
         match self {
-            Self::Failed(failure) => failure.is_want_of_room(),
+            Self::Failed(failure) => failure.is_capacity_error(),
             Self::TooManyHops | Self::PositionTooLarge | Self::StillSyncing => true,
             Self::Rejected(_) | Self::Down | Self::Timeout => false,
         }
@@ -73,7 +73,7 @@ impl WorkerState {
     pub(crate) async fn fetch_from_peer(
         &self,
         peers: &Arc<Peers>,
-        (centre, role): (CentreId, Role),
+        (centre, role): (DataCentreId, Role),
         context: &RequestContext,
         headers: &HeaderMap,
         body: Body,
@@ -161,7 +161,7 @@ impl WorkerState {
             Err(failure) => {
                 // Neither a client that aborts its request nor a lack of capacity here is the fault of the
                 // peer.
-                if failure != Failure::Source && !failure.is_want_of_room() {
+                if failure != Failure::Source && !failure.is_capacity_error() {
                     peer.count_failure();
                     peers.connections.reconnect(&peer.origin);
                 }
@@ -186,7 +186,7 @@ async fn send_to_peer(
     *request.uri_mut() = context.url.clone();
     *request.headers_mut() = headers;
     if let Some(interim) = context.interim.clone() {
-        let tell = Informed::new(move |code, fields: &HeaderMap| forward_interim(&interim, code, fields));
+        let tell = OnInterim::new(move |code, fields: &HeaderMap| forward_interim(&interim, code, fields));
         request.extensions_mut().insert(tell);
     }
     let mut trace = Trace::start(client.clock().now());

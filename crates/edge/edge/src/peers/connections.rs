@@ -14,7 +14,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use http_stack::{
-    Client, Membership, Origin,
+    Client, MeshIdentity, Origin,
     client::{Config, Known, Limits, Lookups, Protocol, Windows},
 };
 use tokio::time::timeout;
@@ -44,7 +44,7 @@ struct WorkerConnections {
 
 impl PeerConnections {
     pub(super) fn new(
-        own: &Membership,
+        own: &MeshIdentity,
         addresses: &[(String, SocketAddr)],
         workers: usize,
     ) -> Result<Self, Error> {

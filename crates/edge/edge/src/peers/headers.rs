@@ -227,7 +227,7 @@ mod tests {
             let forwarded = ForwardedRequest { role, through, zone: "shop".into(), key: KeyHash(key), client, scheme };
             let mut headers = HeaderMap::new();
             forwarded.write(&mut headers);
-            prop_assert!(headers.keys().all(|name| http_cache::internal::is_internal(name.as_str().as_bytes())));
+            prop_assert!(headers.keys().all(|name| http_cache::internal_headers::is_internal(name.as_str().as_bytes())));
             prop_assert_eq!(ForwardedRequest::read(&headers), Ok(forwarded));
         }
 

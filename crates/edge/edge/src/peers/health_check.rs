@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use ::tier_routing::{CentreId, Fault, Measurements};
+use ::tier_routing::{DataCentreId, Fault, Measurements};
 use http_stack::{
     Body, Bytes, Failure, HeaderValue, Method, Origin, Request, StatusCode, Uri, client::Trace, clock::nanos,
     header,
@@ -74,7 +74,7 @@ fn spawn_tasks(
 }
 
 /// Sends heartbeats to a peer until the peers are replaced.
-async fn watch_peer(peers: WeakPeers, centre: CentreId) {
+async fn watch_peer(peers: WeakPeers, centre: DataCentreId) {
     let (mut process, mut from) = (0, 0);
     let mut told_at: Option<Instant> = None;
     while let Some(peers) = peers.upgrade() {
@@ -104,7 +104,7 @@ async fn watch_peer(peers: WeakPeers, centre: CentreId) {
 }
 
 /// Keeps the connection for large bodies open. Its round-trip time depends on load and is not recorded.
-async fn keep_warm(peers: Arc<Peers>, centre: CentreId, heartbeat: HeartbeatRequest) {
+async fn keep_warm(peers: Arc<Peers>, centre: DataCentreId, heartbeat: HeartbeatRequest) {
     let _ = peers.send_heartbeat(centre, TrafficClass::Bulk, &heartbeat).await;
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct ControlRequest {
 impl Peers {
     async fn send_heartbeat(
         &self,
-        centre: CentreId,
+        centre: DataCentreId,
         class: TrafficClass,
         heartbeat: &HeartbeatRequest,
     ) -> Result<HeartbeatReply, String> {
@@ -144,7 +144,7 @@ impl Peers {
 
     pub(crate) async fn send_control(
         &self,
-        centre: CentreId,
+        centre: DataCentreId,
         class: TrafficClass,
         question: ControlRequest,
     ) -> Result<Bytes, String> {
@@ -153,7 +153,7 @@ impl Peers {
 
     async fn exchange(
         &self,
-        centre: CentreId,
+        centre: DataCentreId,
         class: TrafficClass,
         target: Uri,
         ControlRequest { kind, body, max_reply_bytes }: ControlRequest,
@@ -194,7 +194,7 @@ impl Peers {
     /// behind others.
     async fn response_unless_silent<T>(
         &self,
-        centre: CentreId,
+        centre: DataCentreId,
         response: impl Future<Output = T>,
     ) -> Option<T> {
         let (began, mut response) = (instant(), pin!(response));

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use ::tier_routing::{CentreId, Regional, Renumbering, Topology, Zone as TiersOf};
+use ::tier_routing::{DataCentreId, Regional, Renumbering, Topology, Zone as TiersOf};
 
 use super::{
     peer::Peer,
@@ -46,10 +46,10 @@ impl Peers {
     }
 }
 
-type PeerChoices = HashMap<String, BTreeMap<CentreId, CentreId>>;
+type PeerChoices = HashMap<String, BTreeMap<DataCentreId, DataCentreId>>;
 
 fn renumbered(choices: &PeerChoices, to: &Renumbering) -> PeerChoices {
-    let of_zone = |choices: &BTreeMap<CentreId, CentreId>| {
+    let of_zone = |choices: &BTreeMap<DataCentreId, DataCentreId>| {
         choices.iter().filter_map(|(&by, &chosen)| Some((to.of(by)?, to.of(chosen)?))).collect()
     };
     choices.iter().map(|(zone, choices)| (zone.clone(), of_zone(choices))).collect()

@@ -6,17 +6,19 @@ use std::{
     time::Duration,
 };
 
-use ::tier_routing::{CentreId, Fault, Health, Measurements, Network, Reach, Renumbering, Surroundings};
+use ::tier_routing::{
+    DataCentreId, Fault, Health, Measurements, Network, Renumbering, RouteInputs, RouteSelector,
+};
 use http_stack::Origin;
 
 use super::heartbeat::{MAX_SAMPLES, OriginSamples, Sample};
 
 #[derive(Debug)]
 pub(crate) struct OriginRoutes {
-    pub(crate) reach: Reach,
+    pub(crate) reach: RouteSelector,
     origins: HashMap<Origin, SampleHistory>,
     centres: usize,
-    here: CentreId,
+    here: DataCentreId,
     next: u64,
 }
 
@@ -31,18 +33,18 @@ struct SampleHistory {
 pub(crate) struct RouteContext<'a> {
     pub(crate) network: &'a Network,
     pub(crate) health: &'a Health,
-    pub(crate) through: &'a [CentreId],
+    pub(crate) through: &'a [DataCentreId],
     pub(crate) round_trips: &'a [Duration],
     pub(crate) allows_detours: bool,
 }
 
 impl OriginRoutes {
-    pub(super) fn new(centres: usize, here: CentreId) -> Self {
-        Self { reach: Reach::new(MAX_TRIES), origins: HashMap::new(), centres, here, next: 1 }
+    pub(super) fn new(centres: usize, here: DataCentreId) -> Self {
+        Self { reach: RouteSelector::new(MAX_TRIES), origins: HashMap::new(), centres, here, next: 1 }
     }
 
     /// A copy for a new configuration, in which this data centre has the number `here`.
-    pub(super) fn renumbered(&self, to: &Renumbering, here: CentreId) -> Self {
+    pub(super) fn renumbered(&self, to: &Renumbering, here: DataCentreId) -> Self {
         let renumber = |(origin, history): (&Origin, &SampleHistory)| {
             let measured = history.measured.renumbered(to);
             (origin.clone(), SampleHistory { address: history.address, measured, own: history.own.clone() })
@@ -61,11 +63,11 @@ impl OriginRoutes {
         &mut self,
         origin: &Origin,
         around: &RouteContext<'_>,
-        look: impl FnOnce(&mut Reach, &Surroundings<'_>) -> T,
+        look: impl FnOnce(&mut RouteSelector, &RouteInputs<'_>) -> T,
     ) -> T {
         let nothing = Measurements::new(0);
         let measured = self.origins.get(origin).map_or(&nothing, |history| &history.measured);
-        let surroundings = Surroundings {
+        let surroundings = RouteInputs {
             here: self.here,
             network: around.network,
             health: around.health,
@@ -143,7 +145,7 @@ impl OriginRoutes {
     }
 
     /// Stores samples of a peer. Unknown origins are ignored.
-    pub(crate) fn merge_samples(&mut self, now: Duration, centre: CentreId, received: &[OriginSamples]) {
+    pub(crate) fn merge_samples(&mut self, now: Duration, centre: DataCentreId, received: &[OriginSamples]) {
         for OriginSamples { origin, samples } in received {
             let Ok(origin) = origin.parse::<Origin>() else { continue };
             let Some(history) = self.origins.get_mut(&origin) else { continue };
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn samples_reach_peers_once() {
         let origin: Origin = "https://origin.example".parse().unwrap();
-        let [mut lhr, mut fra] = [0, 1].map(|here| OriginRoutes::new(2, CentreId(here)));
+        let [mut lhr, mut fra] = [0, 1].map(|here| OriginRoutes::new(2, DataCentreId(here)));
         fra.retain_origins(std::slice::from_ref(&origin));
         for number in 0..40 {
             lhr.record_connect(ms(number), &origin, ms(20));
@@ -203,8 +205,8 @@ mod tests {
         let (received, next) = lhr.samples_since(ms(100), 0);
         assert_eq!((received[0].samples.len(), next), (MAX_SAMPLES, 41));
         assert_eq!(received[0].samples[0], Sample { age_ms: 100 - 9, connect_us: 20_000 });
-        fra.merge_samples(ms(5000), CentreId(0), &received);
-        let typical = fra.measured(&origin).unwrap().typical(ms(5000), CentreId(0)).unwrap();
+        fra.merge_samples(ms(5000), DataCentreId(0), &received);
+        let typical = fra.measured(&origin).unwrap().typical(ms(5000), DataCentreId(0)).unwrap();
         assert_eq!((typical.connect, typical.samples), (ms(20), MAX_SAMPLES));
         assert!(lhr.samples_since(ms(100), next).0.is_empty(), "nothing is new");
         lhr.record_connect(ms(101), &origin, ms(30));
@@ -222,18 +224,18 @@ mod tests {
         };
         fra.search(&origin, &around, |reach, around| {
             let (mut tries, _) = reach.begin(ms(4950), address, around);
-            let failed = (Route::Through(CentreId(0)), Some(Fault::ConnectionRefused));
+            let failed = (Route::Through(DataCentreId(0)), Some(Fault::ConnectionRefused));
             reach.failed(ms(4950), &mut tries, failed, Replay::Forbidden, around);
         });
         let is_due =
             |fra: &OriginRoutes| fra.reach.failures().listed(ms(5000)).next().map(|listed| listed.is_due);
-        fra.merge_samples(ms(5000), CentreId(0), &received);
+        fra.merge_samples(ms(5000), DataCentreId(0), &received);
         assert_eq!(is_due(&fra), Some(false), "that was before");
-        fra.merge_samples(ms(5000), CentreId(0), &lhr.samples_since(ms(101), next).0);
+        fra.merge_samples(ms(5000), DataCentreId(0), &lhr.samples_since(ms(101), next).0);
         assert_eq!(is_due(&fra), Some(true));
         // Samples of unknown origins are ignored.
         fra.retain_origins(&[]);
-        fra.merge_samples(ms(5000), CentreId(0), &received);
+        fra.merge_samples(ms(5000), DataCentreId(0), &received);
         assert!(fra.measured(&origin).is_none());
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use http_stack::{
-    Body, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Whole, header,
-    server::{Glance, Handler, Peer},
+    Body, CompleteBody, Failure, HeaderName, HeaderValue, Method, PeerIdentity, Request, Response,
+    StatusCode, header,
+    server::{Handler, Peer, RequestView},
 };
 
 use crate::{
@@ -26,11 +27,15 @@ use crate::{
 pub(crate) struct PeerHandler(pub(crate) Arc<WorkerState>);
 
 impl Handler for PeerHandler {
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    type Note = ();
+    type Observer = ();
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+    fn try_respond_h1(
+        &self,
+        request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<()>)> {
         Some((self.0.try_fast_peer_hit(request, head)?, None))
     }
 
@@ -101,7 +106,7 @@ impl WorkerState {
 
     /// The response to a peer's request that hits the synchronous hit path. The same checks apply as for
     /// other requests.
-    fn try_fast_peer_hit(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Whole> {
+    fn try_fast_peer_hit(&self, request: &RequestView<'_>, head: &mut Vec<u8>) -> Option<CompleteBody> {
         let plain = ForwardedRequestRef::read(request.fields())?;
         let peers = self.peers()?;
         let (sender, here) = (plain.sender(), peers.own_id());
@@ -192,7 +197,7 @@ impl WorkerState {
 }
 
 /// Checks that the certificate of a caller matches its claimed name, and that this is a peer in this network.
-fn verify_peer(peers: &Peers, caller: Option<&Caller>, name: &str) -> Result<(), String> {
+fn verify_peer(peers: &Peers, caller: Option<&PeerIdentity>, name: &str) -> Result<(), String> {
     let names = || caller.map(|caller| caller.names().collect::<Vec<_>>().join(", ")).unwrap_or_default();
     let why = match peers.id(name) {
         _ if !caller.is_some_and(|caller| caller.is(name)) => {

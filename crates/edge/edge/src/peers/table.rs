@@ -12,13 +12,13 @@ use std::{
 };
 
 use ::tier_routing::{
-    Asked, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
+    Asked, DataCentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
 };
 use http_stack::{
-    Credentials, Membership, Origin, Replaced,
+    Credentials, MeshIdentity, Origin, Replaced,
     clock::{Clock, wall_ns},
 };
-use kv::Places;
+use kv::Placement;
 use tokio::task::AbortHandle;
 
 use super::{
@@ -40,19 +40,19 @@ pub(crate) struct Peers {
     pub(super) name: String,
     /// Identifies this process, as opposed to earlier ones of the same data centre.
     pub(super) process: u64,
-    own_id: CentreId,
+    own_id: DataCentreId,
     data_centres: ::tier_routing::Network,
     /// The replicas of keys, if the network has a KV store.
-    kv_places: Option<Places>,
+    kv_places: Option<Placement>,
     /// By number. Includes this data centre, which never receives a request.
     peers: Vec<Arc<Peer>>,
-    pub(crate) membership: Membership,
+    pub(crate) membership: MeshIdentity,
     pub(crate) connections: PeerConnections,
     pub(super) tcp_info: TcpInfoSource,
     pub(super) zones: RwLock<HashMap<String, TiersOf>>,
     pub(super) origins: RwLock<Vec<Origin>>,
     /// For each zone, the upper tier that each peer reports.
-    pub(super) peer_choices: Mutex<HashMap<String, BTreeMap<CentreId, CentreId>>>,
+    pub(super) peer_choices: Mutex<HashMap<String, BTreeMap<DataCentreId, DataCentreId>>>,
     health: RwLock<Health>,
     origin_routes: Mutex<OriginRoutes>,
     pub(super) tasks: Mutex<Vec<AbortHandle>>,
@@ -80,7 +80,7 @@ impl Peers {
                 previous.membership.replace(&credentials)?;
                 previous.membership.clone()
             }
-            None => Membership::with(&credentials)?,
+            None => MeshIdentity::with(&credentials)?,
         };
         let linked = network.data_centres.iter().filter_map(|centre| Some((centre, centre.link.as_ref()?)));
         let addresses: Vec<_> = linked.map(|(centre, link)| (centre.name.clone(), link.address)).collect();
@@ -89,8 +89,8 @@ impl Peers {
             existing.unwrap_or_else(|| Arc::new(Peer::new(name.clone(), *address)))
         });
         let places = network.kv.as_ref().map(|kv| {
-            let has_store = |id: &CentreId| kv.place_of(&centres.centre(*id).name).is_some();
-            Places::new(centres.clone(), &centres.ids().filter(has_store).collect::<Vec<_>>())
+            let has_store = |id: &DataCentreId| kv.place_of(&centres.centre(*id).name).is_some();
+            Placement::new(centres.clone(), &centres.ids().filter(has_store).collect::<Vec<_>>())
         });
         let peers = Self {
             clock: previous.map_or_else(Clock::start, |previous| previous.clock),
@@ -181,7 +181,7 @@ impl Peers {
         *lock(&self.ahead) += by;
     }
 
-    pub(crate) fn own_id(&self) -> CentreId {
+    pub(crate) fn own_id(&self) -> DataCentreId {
         self.own_id
     }
 
@@ -193,44 +193,44 @@ impl Peers {
         &self.data_centres
     }
 
-    pub(crate) fn kv_places(&self) -> Option<&Places> {
+    pub(crate) fn kv_places(&self) -> Option<&Placement> {
         self.kv_places.as_ref()
     }
 
-    pub(crate) fn name(&self, centre: CentreId) -> &str {
+    pub(crate) fn name(&self, centre: DataCentreId) -> &str {
         &self.data_centres.centre(centre).name
     }
 
     /// Whether this number exists. A number from another network file may not.
-    pub(crate) fn is_valid_id(&self, centre: CentreId) -> bool {
+    pub(crate) fn is_valid_id(&self, centre: DataCentreId) -> bool {
         usize::from(centre.0) < self.peers.len()
     }
 
-    pub(crate) fn id(&self, name: &str) -> Option<CentreId> {
+    pub(crate) fn id(&self, name: &str) -> Option<DataCentreId> {
         self.data_centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))
     }
 
     /// The data centres among these names; unknown names are skipped.
-    pub(crate) fn ids(&self, names: &[String]) -> Vec<CentreId> {
+    pub(crate) fn ids(&self, names: &[String]) -> Vec<DataCentreId> {
         names.iter().filter_map(|name| self.id(name)).collect()
     }
 
-    pub(crate) fn peer(&self, centre: CentreId) -> &Peer {
+    pub(crate) fn peer(&self, centre: DataCentreId) -> &Peer {
         &self.peers[usize::from(centre.0)]
     }
 
-    pub(super) fn shared_peer(&self, centre: CentreId) -> Option<Arc<Peer>> {
+    pub(super) fn shared_peer(&self, centre: DataCentreId) -> Option<Arc<Peer>> {
         self.peers.get(usize::from(centre.0)).cloned()
     }
 
     /// All peers, without this data centre.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (CentreId, &Peer)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (DataCentreId, &Peer)> {
         let peers = self.peers.iter().map(|peer| &**peer);
         self.data_centres.ids().zip(peers).filter(|(id, _)| *id != self.own_id)
     }
 
     /// The next hop for a request that is not in the cache. The data centres in `through` are excluded.
-    pub(crate) fn next_hop(&self, zone: &str, role: Role, key: KeyHash, through: &[CentreId]) -> Hop {
+    pub(crate) fn next_hop(&self, zone: &str, role: Role, key: KeyHash, through: &[DataCentreId]) -> Hop {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let Some(zone) = zones.get(zone) else { return Hop::Origin };
         let health = self.health.read().unwrap_or_else(PoisonError::into_inner);
@@ -258,14 +258,14 @@ impl Peers {
         self.peers.iter().map(|peer| peer.round_trip().unwrap_or(DEFAULT_ROUND_TRIP)).collect()
     }
 
-    pub(crate) fn mark_up(&self, centre: CentreId) {
+    pub(crate) fn mark_up(&self, centre: DataCentreId) {
         if self.peer(centre).mark_up(self.clock.now()) {
             write(&self.health).set(centre, ::tier_routing::State::Up);
             tracing::info!(data_centre = self.name(centre), "a data centre is reachable again");
         }
     }
 
-    pub(crate) fn mark_down(&self, centre: CentreId, why: &str) {
+    pub(crate) fn mark_down(&self, centre: DataCentreId, why: &str) {
         if self.peer(centre).mark_down(self.clock.now(), why) {
             write(&self.health).set(centre, ::tier_routing::State::Down);
             self.connections.reconnect(&self.peer(centre).origin);
@@ -289,7 +289,7 @@ impl Drop for Peers {
 fn credentials<'n>(network: &'n Network, own: &'n DataCentre) -> Result<Option<Credentials<'n>>, Error> {
     let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
     let (certificate, key) = (&link.certificate, &link.key);
-    let names = Membership::read(authority, certificate, key)?.names();
+    let names = MeshIdentity::read(authority, certificate, key)?.names();
     if names.iter().any(|name| name.eq_ignore_ascii_case(&own.name)) {
         return Ok(Some(Credentials { authority, certificate, key, revoked: &network.revoked }));
     }

@@ -3,7 +3,7 @@
 
 use std::sync::PoisonError;
 
-use ::tier_routing::{CentreId, Topology, Zone as TiersOf};
+use ::tier_routing::{DataCentreId, Topology, Zone as TiersOf};
 
 use super::{
     heartbeat::{MAX_CHOICES, ZoneUpper},
@@ -22,7 +22,7 @@ impl Peers {
         chosen.take(MAX_CHOICES).collect()
     }
 
-    pub(super) fn set_peer_choices(&self, centre: CentreId, choices: &[ZoneUpper]) {
+    pub(super) fn set_peer_choices(&self, centre: DataCentreId, choices: &[ZoneUpper]) {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let mut peer_choices = lock(&self.peer_choices);
         for of_zone in peer_choices.values_mut() {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
-use ::tier_routing::CentreId;
+use ::tier_routing::DataCentreId;
 use tokio::{
     sync::mpsc,
     time::{Instant, timeout_at},
@@ -58,7 +58,7 @@ impl Node {
         let deadline = began + ACK_TIMEOUT;
         let mut done = BTreeMap::new();
         // Stop when only peers remain that were already unreachable.
-        let may_answer = |(name, centre): (&String, &CentreId)| {
+        let may_answer = |(name, centre): (&String, &DataCentreId)| {
             !peers.peer(*centre).snapshot().is_lost || self.hears_over_nats(name)
         };
         while waiting.iter().any(may_answer) {

@@ -1,6 +1,6 @@
 //! Application of purges by the operator and by peers, and of invalidations by responses.
 
-use ::tier_routing::Piece;
+use ::tier_routing::LogSlice;
 use http_cache::purge::{Depth, Purge, Subject};
 
 use crate::{
@@ -72,7 +72,7 @@ impl Node {
     pub(crate) fn apply_pieces(
         &self,
         name: &str,
-        pieces: Vec<Piece<ZonePurge>>,
+        pieces: Vec<LogSlice<ZonePurge>>,
         then: impl FnOnce(&PurgeLog) -> SyncDelta,
     ) -> Result<usize, HandoverInProgress> {
         let is_leaving = self.is_handing_over();

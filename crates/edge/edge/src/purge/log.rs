@@ -24,7 +24,7 @@ use std::{
     time::Duration,
 };
 
-use ::tier_routing::{Ledger, LogId, MOST_LOGS, News, NoPosition, Piece, Position};
+use ::tier_routing::{LogDelta, LogId, LogSlice, MOST_LOGS, NoPosition, Position, ReplicatedLog};
 use http_stack::{
     HeaderValue,
     clock::{Clock, nanos, wall_ns},
@@ -67,7 +67,7 @@ struct StartupSync {
 }
 
 struct State {
-    ledger: Ledger<ZonePurge>,
+    ledger: ReplicatedLog<ZonePurge>,
     /// The position of the store, as sent in requests; `None` if it is too long for a header field.
     position_header: Option<HeaderValue>,
     applied: Position,
@@ -97,7 +97,7 @@ pub(crate) struct SyncDelta {
 impl PurgeLog {
     pub(crate) fn new() -> Self {
         let state = State {
-            ledger: Ledger::new(LogId(random_log_id())),
+            ledger: ReplicatedLog::new(LogId(random_log_id())),
             position_header: Some(HeaderValue::from_static("")),
             applied: Position::default(),
             applied_header: Some(HeaderValue::from_static("")),
@@ -142,9 +142,9 @@ impl PurgeLog {
     /// Receives purges from a peer and calls `then`, which applies them, under the same lock.
     pub(crate) fn merge<T>(
         &self,
-        pieces: Vec<Piece<ZonePurge>>,
-        then: impl FnOnce(&News<ZonePurge>) -> T,
-    ) -> (News<ZonePurge>, T) {
+        pieces: Vec<LogSlice<ZonePurge>>,
+        then: impl FnOnce(&LogDelta<ZonePurge>) -> T,
+    ) -> (LogDelta<ZonePurge>, T) {
         let mut state = self.state();
         let news = state.ledger.take(pieces);
         state.update_position_header();

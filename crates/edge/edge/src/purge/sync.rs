@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use ::tier_routing::CentreId;
+use ::tier_routing::DataCentreId;
 use http_stack::{Body, HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use tokio::{
     task::spawn_blocking,
@@ -83,7 +83,7 @@ impl Node {
     pub(crate) async fn sync_with(
         self: &Arc<Self>,
         peers: &Peers,
-        centre: CentreId,
+        centre: DataCentreId,
         is_needless: impl Fn() -> bool,
     ) -> Result<(), String> {
         let peer = peers.peer(centre);
@@ -182,7 +182,7 @@ impl Node {
     pub(crate) fn sync_if_behind(
         self: &Arc<Self>,
         peers: &Arc<Peers>,
-        centre: CentreId,
+        centre: DataCentreId,
         claimed: &HeaderValue,
     ) {
         if self.purge_log.covers(claimed) != Ok(false)
@@ -199,7 +199,7 @@ impl Node {
 }
 
 /// Exchanges purges with a peer periodically, until the set of peers is replaced.
-async fn sync_periodically(node: Weak<Node>, peers: Weak<Peers>, centre: CentreId) {
+async fn sync_periodically(node: Weak<Node>, peers: Weak<Peers>, centre: DataCentreId) {
     while let (Some(now), Some(live_peers)) = (node.upgrade(), peers.upgrade()) {
         if !now.has_current_peers(&live_peers) {
             return;

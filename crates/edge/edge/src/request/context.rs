@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use http_cache::{Coding, DateMatch, Key, Wishes};
+use http_cache::{Coding, DateMatch, Key, RequestDirectives};
 use http_stack::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Scheme, StatusCode, Uri, Version, header,
     request::Parts,
@@ -44,7 +44,7 @@ pub(crate) struct RequestContext {
     /// The channel for interim (1xx) responses; `None` for HTTP versions without them.
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
-    pub(crate) wishes: Wishes,
+    pub(crate) wishes: RequestDirectives,
     /// Hop data, if a peer data centre forwarded the request.
     pub(crate) forwarded: Option<Arc<ForwardedRequest>>,
     /// Times and tier of the upstream request, for the access log; `None` without a log.
@@ -99,7 +99,7 @@ impl RequestContext {
         let rule = zone.rule_for(input);
         let place = rule.map(|rule| zone.place_of(rule));
         let key = Key::of(&url, &parts.headers, &rule.map(|rule| rule.key.clone()).unwrap_or_default());
-        let wishes = Wishes::read(&parts.headers);
+        let wishes = RequestDirectives::read(&parts.headers);
         let context = Self {
             zone: number,
             rule: place,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http_cache::Time;
 use http_stack::{
-    Body, Bytes, Failure, Request, Response, Whole,
-    server::{Delivery, Glance, Handler, Interim, Relaying},
+    Body, Bytes, CompleteBody, Failure, Request, Response,
+    server::{Delivery, Handler, Interim, Relaying, RequestView},
 };
 
 use crate::{
@@ -24,7 +24,7 @@ impl ClientHandler {
     /// The response to a request that hits the synchronous hit path, with its log record.
     fn try_fast_hit<T>(
         &self,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         head_format: HeadFormat,
         answer: impl FnOnce(&FastHit, Time) -> Option<T>,
     ) -> Option<(T, Option<DeliveryObserver>)> {
@@ -46,21 +46,25 @@ impl ClientHandler {
 }
 
 impl Handler for ClientHandler {
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    type Note = DeliveryObserver;
+    type Observer = DeliveryObserver;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<DeliveryObserver>)> {
+    fn try_respond_h1(
+        &self,
+        request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<DeliveryObserver>)> {
         self.try_fast_hit(request, HeadFormat::Http1, |found, now| found.write(request, now, head))
     }
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
+    fn try_respond(&self, request: &RequestView<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
         self.try_fast_hit(request, HeadFormat::HeaderMap, |found, now| found.response(request, now))
     }
 
     fn relay<'h>(
         &'h self,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         interim: impl FnOnce() -> Interim,
     ) -> Option<Relaying<'h, DeliveryObserver>> {
         self.try_raw_forward(request, interim)
@@ -88,7 +92,7 @@ impl Handler for ClientHandler {
         Ok(response)
     }
 
-    fn sent(&self, sending: DeliveryObserver, delivery: Delivery) {
+    fn on_delivered(&self, sending: DeliveryObserver, delivery: Delivery) {
         sending.observe(self.0.access_log.as_ref(), self.0.index(), delivery);
     }
 }

@@ -2,7 +2,7 @@
 //! use.
 
 use http_cache::{
-    internal, overrides_request,
+    internal_headers, overrides_request,
     update::{clear_connection_fields, join_cookies},
 };
 use http_stack::{HeaderMap, HeaderName, HeaderValue, Method, Version, header, http1::framing::has_token};
@@ -14,7 +14,7 @@ pub(crate) struct HopByHop {
 
 /// Removes all hop-by-hop fields of a request.
 pub(crate) fn strip_hop_by_hop(method: &Method, version: Version, headers: &mut HeaderMap) -> HopByHop {
-    internal::clear(headers);
+    internal_headers::clear(headers);
     let protocol = upgrade_protocol(method, version, headers);
     let accepts_trailers = has_token(headers, &header::TE, "trailers");
     clear_connection_fields(headers);
@@ -43,7 +43,7 @@ fn remove_ambiguous(headers: &mut HeaderMap) {
         let hyphenated = name.as_str().replace('_', "-");
         HYPHENATED.iter().any(|name| *name == *hyphenated)
             || headers.contains_key(&hyphenated)
-            || internal::is_internal(hyphenated.as_bytes())
+            || internal_headers::is_internal(hyphenated.as_bytes())
             || overrides_request(&hyphenated, b"host=a")
     };
     let underscored = headers.keys().filter(|name| name.as_str().contains('_'));

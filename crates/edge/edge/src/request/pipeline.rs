@@ -241,7 +241,7 @@ impl WorkerState {
         let has_leave = !operators.is_zero() || object.stored.terms.control.stale_if_error.is_some();
         !is_withheld_from_peer(context, object)
             && (has_leave || !self.must_revalidate(context))
-            && object.stored.stands_in(operators, now)
+            && object.stored.may_serve_stale(operators, now)
     }
 
     fn must_revalidate(&self, context: &RequestContext) -> bool {

@@ -26,7 +26,7 @@ use std::{
     sync::Arc,
 };
 
-use http_stack::Stop;
+use http_stack::ShutdownSignal;
 use tokio::sync::watch;
 
 pub(crate) use self::protocol::HandoverChannel;
@@ -93,7 +93,7 @@ impl HotRestart {
         node: Arc<Node>,
         sockets: Vec<OwnedFd>,
         failed: impl Fn(Error),
-        stop: Stop,
+        stop: ShutdownSignal,
     ) -> Option<HandoverChannel> {
         let waiting = self.listener.take()?;
         waiting.accept_successor(node, sockets, |source| failed(self.failed(source)), &stop).await

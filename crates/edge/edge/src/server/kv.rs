@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, PoisonError};
 
-use ::tier_routing::{CentreId, KeyHash};
+use ::tier_routing::{DataCentreId, KeyHash};
 use http_stack::{
     Body, HeaderValue, Method, Request, Response,
     client::{Once, Trace},
     header,
 };
 use kv::{StoreName, Tier};
-use kv_server::{Access, Company, Config, Links, Sending, Service, Unreached};
+use kv_server::{Access, Config, Pairing, PeerError, PeerLinks, Sending, Service};
 
 use crate::{
     Error, Network,
@@ -33,13 +33,17 @@ pub(crate) fn open(
     let start = centre.get(..centre.len().min(64)).unwrap_or("store");
     let name = StoreName::new(start).expect("a data centre's name has no other letters");
     let place = kv.place_of(centre).cloned();
-    let company = if kv.stores.len() > 1 { Company::Paired } else { Company::Alone };
+    let company = if kv.stores.len() > 1 { Pairing::Paired } else { Pairing::Alone };
     let disk = value_directory(network, kv, centre);
     let streams = network.streams_directory(centre);
     let config = Config { place, name, memory: kv.memory, disk, streams, company, largest: kv.largest };
     let service = Service::open(config, access(network))?;
     let is_alone = network.data_centres.len() < 2;
-    Ok(Some(Arc::new(if is_alone { service } else { service.linked_by(Arc::new(PeerTransport(linked))) })))
+    Ok(Some(Arc::new(if is_alone {
+        service
+    } else {
+        service.with_replication(Arc::new(PeerTransport(linked)))
+    })))
 }
 
 /// Values on disk are stored next to the cached objects.
@@ -65,56 +69,56 @@ impl PeerTransport {
 }
 
 /// Whether a data centre is considered reachable.
-fn answers(peers: &Peers, centre: CentreId) -> bool {
+fn answers(peers: &Peers, centre: DataCentreId) -> bool {
     centre == peers.own_id() || peers.peer(centre).down_reason().is_none()
 }
 
-impl Links for PeerTransport {
-    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)> {
+impl PeerLinks for PeerTransport {
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(DataCentreId, Tier)> {
         let peers = self.peers()?;
         peers.kv_places()?.next(key, (peers.own_id(), asked_as), |centre| answers(&peers, centre))
     }
 
-    fn store(&self) -> Option<CentreId> {
+    fn store(&self) -> Option<DataCentreId> {
         let peers = self.peers()?;
         peers.kv_places()?.far_store(peers.own_id(), |centre| answers(&peers, centre))
     }
 
-    fn stores(&self) -> Vec<CentreId> {
+    fn stores(&self) -> Vec<DataCentreId> {
         let stores = |peers: Arc<Peers>| peers.kv_places().map(|places| places.stores().to_vec());
         self.peers().and_then(stores).unwrap_or_default()
     }
 
-    fn answers(&self, centre: CentreId) -> bool {
+    fn is_up(&self, centre: DataCentreId) -> bool {
         self.peers().is_some_and(|peers| peers.is_valid_id(centre) && answers(&peers, centre))
     }
 
-    fn told(&self, key: KeyHash) -> Vec<CentreId> {
+    fn subscribers(&self, key: KeyHash) -> Vec<DataCentreId> {
         let Some(peers) = self.peers() else { return Vec::new() };
         peers.kv_places().map_or_else(Vec::new, |places| places.told(key, |centre| answers(&peers, centre)))
     }
 
-    fn here(&self) -> CentreId {
-        self.peers().map_or(CentreId(0), |peers| peers.own_id())
+    fn local(&self) -> DataCentreId {
+        self.peers().map_or(DataCentreId(0), |peers| peers.own_id())
     }
 
-    fn all(&self) -> Vec<CentreId> {
+    fn all(&self) -> Vec<DataCentreId> {
         self.peers().map_or_else(Vec::new, |peers| peers.data_centres().ids().collect())
     }
 
-    fn name(&self, centre: CentreId) -> String {
+    fn name(&self, centre: DataCentreId) -> String {
         let name = |peers: Arc<Peers>| peers.is_valid_id(centre).then(|| peers.name(centre).to_owned());
         self.peers().and_then(name).unwrap_or_default()
     }
 
-    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
+    fn send(&self, centre: DataCentreId, request: Request<Body>) -> Sending<'_> {
         Box::pin(async move {
             let peers = self.peers().ok_or_else(|| not_sent("this data centre no longer has links"))?;
             if !peers.is_valid_id(centre) {
                 return Err(not_sent("the data centres of the network have changed"));
             }
             if let Some(why) = peers.peer(centre).down_reason() {
-                return Err(Unreached::NotAsked(why));
+                return Err(PeerError::NotAsked(why));
             }
             let length = request.headers().get(header::CONTENT_LENGTH);
             let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -138,10 +142,10 @@ impl Links for PeerTransport {
 
 async fn send(
     peers: &Peers,
-    centre: CentreId,
+    centre: DataCentreId,
     class: TrafficClass,
     mut request: Request<Body>,
-) -> Result<Response<Body>, Unreached> {
+) -> Result<Response<Body>, PeerError> {
     let (client, peer) = (peers.connections.client(class), peers.peer(centre));
     let headers = request.headers_mut();
     headers.insert(REQUEST_KIND, KIND_VALUES);
@@ -164,7 +168,7 @@ async fn send(
         result = client.send(&peer.origin, request, &mut trace) => result,
         () = peer.down() => {
             peer.count_failure();
-            return Err(Unreached::NotHeard("it no longer responds".to_owned()));
+            return Err(PeerError::NotHeard("it no longer responds".to_owned()));
         }
     };
     match result {
@@ -185,16 +189,16 @@ async fn send(
 
 /// Classifies a failed request. Without a connection nothing was sent, except on a retry: then the first
 /// attempt was sent on a connection that broke.
-fn failure_kind(why: String, trace: &Trace) -> Unreached {
+fn failure_kind(why: String, trace: &Trace) -> PeerError {
     if trace.protocol.is_none() && !trace.retried {
-        Unreached::NotAsked(why)
+        PeerError::NotAsked(why)
     } else {
-        Unreached::NotHeard(why)
+        PeerError::NotHeard(why)
     }
 }
 
-fn not_sent(why: &str) -> Unreached {
-    Unreached::NotAsked(why.to_owned())
+fn not_sent(why: &str) -> PeerError {
+    PeerError::NotAsked(why.to_owned())
 }
 
 #[cfg(test)]
@@ -205,11 +209,11 @@ mod tests {
     fn request_on_a_broken_connection_may_have_been_applied() {
         let mut trace = Trace::start(0);
         let of = |trace: &Trace| failure_kind("connection refused".to_owned(), trace);
-        assert!(matches!(of(&trace), Unreached::NotAsked(_)));
+        assert!(matches!(of(&trace), PeerError::NotAsked(_)));
         trace.protocol = Some("h2");
-        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+        assert!(matches!(of(&trace), PeerError::NotHeard(_)));
         // State after a failed reconnect for a retry.
         (trace.protocol, trace.retried) = (None, true);
-        assert!(matches!(of(&trace), Unreached::NotHeard(_)));
+        assert!(matches!(of(&trace), PeerError::NotHeard(_)));
     }
 }

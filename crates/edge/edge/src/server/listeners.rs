@@ -9,8 +9,8 @@ use std::{
 };
 
 use http_stack::{
-    Membership, Scheme, Server,
-    server::{Config, Identity, PerAddress, bind_udp, share},
+    MeshIdentity, Scheme, Server,
+    server::{Config, Identity, PerIpLimit, bind_udp, share},
 };
 
 use crate::{Error, config::DataCentre, server::inherited_sockets::InheritedSockets};
@@ -28,7 +28,7 @@ pub(crate) struct Listeners {
     /// Limits for the connections of one worker.
     config: Config,
     /// The limit of connections per address, shared by all workers.
-    per_address: Arc<PerAddress>,
+    per_address: Arc<PerIpLimit>,
 }
 
 /// The servers of one worker.
@@ -47,7 +47,7 @@ pub(crate) struct QuicSockets {
     sockets: Vec<UdpSocket>,
     identity: Identity,
     config: Config,
-    per_address: Arc<PerAddress>,
+    per_address: Arc<PerIpLimit>,
 }
 
 impl QuicSockets {
@@ -89,7 +89,7 @@ impl Listeners {
             idle_grace: centre.drain.min(IDLE_GRACE),
             ..all
         };
-        let per_address = PerAddress::at_most(centre.connections_per_address);
+        let per_address = PerIpLimit::at_most(centre.connections_per_address);
         Ok(Self { clear, tls, udp, links, kv, kv_tls, identity, config, per_address })
     }
 
@@ -98,7 +98,7 @@ impl Listeners {
         self.identity.clone()
     }
 
-    pub(crate) fn per_address(&self) -> Arc<PerAddress> {
+    pub(crate) fn per_address(&self) -> Arc<PerIpLimit> {
         Arc::clone(&self.per_address)
     }
 
@@ -126,7 +126,7 @@ impl Listeners {
     }
 
     /// The servers of the next worker. Must be called in its runtime.
-    pub(crate) fn next_worker(&mut self, member: Option<&Membership>) -> Result<WorkerListeners, Error> {
+    pub(crate) fn next_worker(&mut self, member: Option<&MeshIdentity>) -> Result<WorkerListeners, Error> {
         let mut servers = Vec::new();
         if let Some(sockets) = self.clear.pop().filter(|sockets| !sockets.is_empty()) {
             servers.push(Server::on(sockets)?);

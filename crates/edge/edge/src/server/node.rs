@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use http_cache::{Key, Time};
-use http_stack::{Client, Origin, server::PerAddress};
+use http_stack::{Client, Origin, server::PerIpLimit};
 use kv_server::Service;
 use tokio::sync::Semaphore;
 
@@ -45,7 +45,7 @@ pub(crate) struct Node {
     pub(crate) kv: Option<Arc<Service>>,
     pub(crate) traces: Arc<Traces>,
     /// Counts user connections per address.
-    pub(crate) per_address: Arc<PerAddress>,
+    pub(crate) per_address: Arc<PerIpLimit>,
     /// Permits for compression tasks.
     pub(crate) encoder_permits: Arc<Semaphore>,
     /// Clients of all workers, to count connections to origins.
@@ -92,7 +92,7 @@ impl Node {
             access_log: log,
             kv: None,
             traces,
-            per_address: PerAddress::at_most(usize::MAX),
+            per_address: PerIpLimit::at_most(usize::MAX),
             origin_clients: Mutex::default(),
             encoder_permits: Arc::new(Semaphore::new(workers * ENCODERS_PER_WORKER)),
             hit_tables: hits,
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn with_per_address(self, per_address: Arc<PerAddress>) -> Self {
+    pub(crate) fn with_per_address(self, per_address: Arc<PerIpLimit>) -> Self {
         Self { per_address, ..self }
     }
 
@@ -188,7 +188,7 @@ impl Node {
             on_disk.release();
         }
         if let Some(kv) = &self.kv {
-            kv.leave();
+            kv.release();
         }
     }
 
@@ -200,7 +200,7 @@ impl Node {
     /// Continues after a failed handover, without the disk if there was one. Blocks.
     pub(crate) fn cancel_handover(&self) {
         if let Some(kv) = &self.kv {
-            kv.stay();
+            kv.resume();
         }
         *self.is_handing_over.write().unwrap_or_else(PoisonError::into_inner) = false;
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use http_stack::{
-    Body, Request, Server, Stop,
+    Body, Request, Server, ShutdownSignal,
     client::Trust,
     server::{End, listen},
 };
@@ -102,7 +102,7 @@ pub fn run(
     mut config: Config,
     ready: impl FnOnce(&ListenAddresses),
     tell: impl Fn(Event) + Clone + Send + Sync + 'static,
-    stop: &Stop,
+    stop: &ShutdownSignal,
 ) -> Result<End, Error> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let Prepared { clients, peers, journal, mut listeners, operator, copies, log, mut handover } =
@@ -194,7 +194,7 @@ pub fn run(
         log.close();
     }
     if let Some(kv) = &node.kv {
-        kv.leave();
+        kv.release();
     }
     // The successor treats this process as exited only from here on.
     drop(successor);
@@ -250,18 +250,18 @@ async fn wait_for_successor(
     node: Arc<Node>,
     sockets: Vec<OwnedFd>,
     tell: impl Fn(Event),
-    stop: Stop,
+    stop: ShutdownSignal,
 ) -> Option<HandoverChannel> {
     let failed = |error| tell(Event::NotReplaced(error));
     let successor = handover.wait_for_successor(node, sockets, failed, stop.clone()).await?;
     tell(Event::Replaced);
-    if !stop.is_asked() {
-        stop.ask();
+    if !stop.is_requested() {
+        stop.request();
     }
     Some(successor)
 }
 
-async fn serve_operator(server: Server, node: Arc<Node>, stop: Stop) {
+async fn serve_operator(server: Server, node: Arc<Node>, stop: ShutdownSignal) {
     let handler = move |request: Request<Body>| {
         let node = Arc::clone(&node);
         async move { Ok(server::serve(&node, request).await) }

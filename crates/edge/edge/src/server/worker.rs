@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http_stack::{Membership, Stop, server::End};
-use kv_server::Door;
+use http_stack::{MeshIdentity, ShutdownSignal, server::End};
+use kv_server::KvHandler;
 use tokio::{
     runtime::{self, Runtime},
     sync::{mpsc, watch},
@@ -32,7 +32,7 @@ impl WorkerThread {
     pub(crate) fn new(
         worker: WorkerState,
         listeners: &mut Listeners,
-        member: Option<&Membership>,
+        member: Option<&MeshIdentity>,
     ) -> Result<Self, Error> {
         let runtime = own_runtime()?;
         let listeners = {
@@ -47,7 +47,7 @@ impl WorkerThread {
     /// process may read its sockets.
     pub(crate) fn work(
         self,
-        stop: &Stop,
+        stop: &ShutdownSignal,
         alone: watch::Receiver<()>,
         ended: mpsc::UnboundedSender<End>,
         mut all_ended: watch::Receiver<()>,
@@ -65,7 +65,7 @@ impl WorkerThread {
             for (server, scheme) in self.listeners.kv {
                 let Some(kv) = &self.state.kv else { break };
                 let address = server.addresses().ok().and_then(|all| all.first().copied());
-                let (door, stop) = (Door::of(kv).on(scheme, address), stop.clone());
+                let (door, stop) = (KvHandler::of(kv).on(scheme, address), stop.clone());
                 prerendered.spawn(async move { server.serve(door, &stop).await });
             }
             if let Some(quic) = self.listeners.quic {
@@ -88,7 +88,7 @@ impl WorkerThread {
 async fn serve_quic(
     quic: QuicSockets,
     handler: ClientHandler,
-    stop: Stop,
+    stop: ShutdownSignal,
     mut alone: watch::Receiver<()>,
 ) -> End {
     tokio::select! {

@@ -20,7 +20,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use ::segment_store::{Body, Found, Id, Short, State, Store, Wait, format::BLOCK};
+use ::segment_store::{BlockRef, Body, Found, Id, State, Store, Wait, format::BLOCK};
 use ::tier_routing::{LogId, Position};
 use http_cache::{Coding, Key, purge::REMEMBERED};
 use http_stack::{Bytes, HeaderMap, HeaderName};
@@ -70,7 +70,7 @@ pub(crate) struct DiskObject {
     /// The part of the body to read into memory; `None` if the body is read already or stays on disk.
     pub(crate) rest: Option<Body>,
     /// A handle to read a small body again.
-    pub(crate) short: Option<Short>,
+    pub(crate) short: Option<BlockRef>,
     /// Request fields that distinguish this object from newer variants.
     pub(crate) names: Vec<HeaderName>,
     id: Id,

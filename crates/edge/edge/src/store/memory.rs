@@ -17,7 +17,7 @@ use std::{
 };
 
 use http_cache::{
-    Eviction, Key, Spread, Stored, Time,
+    Eviction, Key, Stored, Time, U64Hasher,
     purge::{Depth, Log, Purge, Subject},
 };
 use http_stack::{HeaderMap, HeaderName};
@@ -86,9 +86,9 @@ pub(crate) struct MemoryStore {
 
 #[derive(Debug)]
 struct Inner {
-    resources: HashMap<Key, Vec<Arc<Object>>, Spread>,
+    resources: HashMap<Key, Vec<Arc<Object>>, U64Hasher>,
     /// The key of the object with this number.
-    keys: HashMap<u64, Key, Spread>,
+    keys: HashMap<u64, Key, U64Hasher>,
     names: PurgeIndex,
     eviction: Eviction,
     evicted: u64,

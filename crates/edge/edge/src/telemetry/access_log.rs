@@ -17,7 +17,7 @@ use http_stack::{
     Body, Method, Request, StatusCode, Version,
     clock::Clock,
     header,
-    server::{Delivery, Glance, Peer},
+    server::{Delivery, Peer, RequestView},
 };
 
 pub(crate) use self::{entry::LogEntry, upstream_timing::UpstreamTiming};
@@ -106,8 +106,8 @@ impl AccessLog {
     }
 
     /// Records the start of a request on the fast path.
-    pub(crate) fn begin_raw_request(&self, worker: usize, request: &Glance<'_>) -> PendingEntry<'_> {
-        let Glance { peer, target, .. } = request;
+    pub(crate) fn begin_raw_request(&self, worker: usize, request: &RequestView<'_>) -> PendingEntry<'_> {
+        let RequestView { peer, target, .. } = request;
         let host = String::from_utf8_lossy(request.host);
         PendingEntry {
             log: self,

@@ -14,7 +14,7 @@ use std::sync::{
     },
 };
 
-use http_stack::{Body, HeaderMap, Request, clock::Clock, server::Glance};
+use http_stack::{Body, HeaderMap, Request, clock::Clock, server::RequestView};
 use otlp::{Context, SpanId, TraceId};
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -68,7 +68,7 @@ impl Traces {
     }
 
     /// Whether the request must leave the fast path because it may be sampled.
-    pub(crate) fn is_due(&self, worker: usize, request: &Glance<'_>) -> bool {
+    pub(crate) fn is_due(&self, worker: usize, request: &RequestView<'_>) -> bool {
         let is_told = || {
             request.fields().any(|(name, _)| name.eq_ignore_ascii_case(request_trace::TRACEPARENT.as_str()))
         };

@@ -39,7 +39,7 @@ impl Fixture {
     }
 }
 
-fn serve(worker: &Arc<WorkerState>, stop: http_stack::Stop) -> std::net::SocketAddr {
+fn serve(worker: &Arc<WorkerState>, stop: http_stack::ShutdownSignal) -> std::net::SocketAddr {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = server.addresses().unwrap()[0];
     let visitors = ClientHandler(Arc::clone(worker));

@@ -10,7 +10,7 @@ use std::{
 use http_stack::{
     Body, Bytes, Client, Failure, HeaderMap, Method, Request, Response, Server, StatusCode,
     body::{Frame, Frames},
-    client::{Config, Informed, Protocol, Trace, Trust},
+    client::{Config, OnInterim, Protocol, Trace, Trust},
     server::{Identity, Interim},
     tunnel::Downstream,
 };
@@ -67,7 +67,7 @@ async fn interim_responses_reach_visitors_in_each_version() {
             let mut request = Request::new(Body::empty());
             *request.uri_mut() = "/a".parse().unwrap();
             request.headers_mut().insert("host", "shop.example".parse().unwrap());
-            request.extensions_mut().insert(Informed::new(move |status, fields| {
+            request.extensions_mut().insert(OnInterim::new(move |status, fields| {
                 noted.lock().unwrap().push((status, fields.clone()));
             }));
             let mut trace = Trace::start(client.clock().now());

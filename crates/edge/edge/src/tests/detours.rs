@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use http_stack::{Body, Method, Request, Response, Server, StatusCode, Stop, tunnel::Downstream};
+use http_stack::{Body, Method, Request, Response, Server, ShutdownSignal, StatusCode, tunnel::Downstream};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex},
     net::TcpSocket,
@@ -113,7 +113,10 @@ async fn websocket_takes_the_detour() {
         assert_eq!(response.headers()[name], value);
     }
     assert!(
-        response.headers().keys().all(|name| !http_cache::internal::is_internal(name.as_str().as_bytes()))
+        response
+            .headers()
+            .keys()
+            .all(|name| !http_cache::internal_headers::is_internal(name.as_str().as_bytes()))
     );
     assert_eq!((world.asked(), world.asked_by_others(1) + world.asked_by_others(2)), (1, 1));
     let go = response.extensions_mut().remove::<Downstream>().unwrap().take().unwrap();
@@ -181,7 +184,7 @@ async fn full_tunnel_limit_is_no_route_failure() {
 async fn ending(world: &World, is_reset: bool) -> std::io::Result<Vec<u8>> {
     let worker = std::sync::Arc::clone(&world.centres[0].worker);
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let (address, stop) = (server.addresses().unwrap()[0], ShutdownSignal::new());
     let serve = move |request| {
         let worker = std::sync::Arc::clone(&worker);
         async move { Ok(worker.serve(request).await) }

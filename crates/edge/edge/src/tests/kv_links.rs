@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use http_stack::{
-    Body, Client, HeaderMap, Membership, Method, Request, StatusCode,
+    Body, Client, HeaderMap, MeshIdentity, Method, Request, StatusCode,
     client::{Config, Known, Protocol, Trace},
     header,
     server::Handler,
 };
-use kv_server::Door;
+use kv_server::KvHandler;
 use tokio::time::sleep;
 
 use super::test_network::World;
@@ -55,7 +55,7 @@ async fn ask(world: &World, centre: usize, method: Method, target: &str, body: &
         request.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
         *request.body_mut() = Body::whole(body.to_vec());
     }
-    let door = Door::of(world.centres[centre].worker.kv.as_ref().unwrap());
+    let door = KvHandler::of(world.centres[centre].worker.kv.as_ref().unwrap());
     let (parts, body) = door.handle(request).await.unwrap().into_parts();
     let body = body.collect(32 << 20).await.unwrap().to_vec();
     Answer { status: parts.status.as_u16(), headers: parts.headers, body }
@@ -75,7 +75,7 @@ async fn key_of(world: &World, centre: usize) -> String {
     let peers = world.others(LHR);
     let namespace = kv_server::Namespace::id_of("sessions");
     let is_its = |key: &String| {
-        let upper = peers.kv_places().unwrap().upper(kv::Places::hash(&namespace, key), |_| true);
+        let upper = peers.kv_places().unwrap().upper(kv::Placement::hash(&namespace, key), |_| true);
         upper.map(|upper| usize::from(upper.0)) == Some(centre)
     };
     (0..1000).map(|number| format!("k{number}")).find(is_its).unwrap()
@@ -165,7 +165,7 @@ async fn partitioned_reader_serves_marked_copies() {
 }
 
 fn is_of(world: &World, target: &str, centre: usize) -> bool {
-    let hash = kv::Places::hash(&kv_server::Namespace::id_of("sessions"), target.trim_start_matches('/'));
+    let hash = kv::Placement::hash(&kv_server::Namespace::id_of("sessions"), target.trim_start_matches('/'));
     let peers = world.others(SYD);
     peers.kv_places().unwrap().upper(hash, |_| true).is_some_and(|upper| usize::from(upper.0) == centre)
 }
@@ -223,7 +223,7 @@ async fn only_peers_may_read_keys() {
     put(&world, LHR, "/a", b"secret").await;
     let ask = async |node: &str| {
         let (certificate, key) = (world.file("syd.pem"), world.file("syd-key.pem"));
-        let member = Membership::read(&world.file("ca.pem"), &certificate, &key).unwrap();
+        let member = MeshIdentity::read(&world.file("ca.pem"), &certificate, &key).unwrap();
         let address = world.centres[LHR].address;
         let known = Known { host: "lhr".into(), port: address.port(), address: address.ip() };
         let config = Config {

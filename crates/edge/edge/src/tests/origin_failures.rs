@@ -277,7 +277,7 @@ async fn unverified_origin_is_rejected() {
     let untrusted = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_tls(&untrusted);
     let stranger = server.addresses().unwrap()[0];
-    let stop = http_stack::Stop::new();
+    let stop = http_stack::ShutdownSignal::new();
     let prerendered = stop.clone();
     let handler = async |_: http_stack::Request<Body>| Ok(Response::new(Body::whole("stolen")));
     tokio::spawn(async move { server.serve(handler, &prerendered).await });
@@ -287,7 +287,7 @@ async fn unverified_origin_is_rejected() {
     let sentence = "The TLS handshake with the origin failed.\n".into();
     assert_eq!(refused, ReceivedResponse { status: 502, told, body: sentence });
     fixture.is_well().await;
-    stop.ask();
+    stop.request();
 }
 
 #[tokio::test]

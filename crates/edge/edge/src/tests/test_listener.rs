@@ -10,8 +10,8 @@ use std::{
 };
 
 use http_stack::{
-    Body, Bytes, Failure, HeaderValue, Request, Response, Server, Whole,
-    server::{Delivery, Glance, Handler, Interim, Relaying},
+    Body, Bytes, CompleteBody, Failure, HeaderValue, Request, Response, Server,
+    server::{Delivery, Handler, Interim, Relaying, RequestView},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -29,25 +29,29 @@ struct Counted {
 }
 
 impl Handler for Counted {
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    type Note = DeliveryObserver;
+    type Observer = DeliveryObserver;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<DeliveryObserver>)> {
-        let answered = self.visitors.at_once(request, head)?;
+    fn try_respond_h1(
+        &self,
+        request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<DeliveryObserver>)> {
+        let answered = self.visitors.try_respond_h1(request, head)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
     }
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
-        let answered = self.visitors.fields_at_once(request)?;
+    fn try_respond(&self, request: &RequestView<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
+        let answered = self.visitors.try_respond(request)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
     }
 
     fn relay<'h>(
         &'h self,
-        request: &Glance<'_>,
+        request: &RequestView<'_>,
         interim: impl FnOnce() -> Interim,
     ) -> Option<Relaying<'h, DeliveryObserver>> {
         let relaying = self.visitors.relay(request, interim)?;
@@ -59,8 +63,8 @@ impl Handler for Counted {
         self.visitors.handle(request)
     }
 
-    fn sent(&self, sending: DeliveryObserver, delivery: Delivery) {
-        self.visitors.sent(sending, delivery);
+    fn on_delivered(&self, sending: DeliveryObserver, delivery: Delivery) {
+        self.visitors.on_delivered(sending, delivery);
     }
 }
 

@@ -11,10 +11,10 @@ use std::{
 
 use config_file::Document;
 use http_stack::{
-    Body, Failure, Method, Request, Response, Server, Stop, Whole,
+    Body, CompleteBody, Failure, Method, Request, Response, Server, ShutdownSignal,
     client::Trust,
     limits,
-    server::{self, Glance, Handler, listen},
+    server::{self, Handler, RequestView, listen},
 };
 
 use super::{ReceivedResponse, cuttable_link::CuttableLink, receive, request};
@@ -38,7 +38,7 @@ pub(super) struct World {
     /// Indexed by source and destination. Empty unless links can be cut.
     gates: Vec<Vec<CuttableLink>>,
     asked: Arc<AtomicUsize>,
-    origin: Stop,
+    origin: ShutdownSignal,
 }
 
 pub(super) struct Centre {
@@ -46,7 +46,7 @@ pub(super) struct Centre {
     pub(super) address: SocketAddr,
     /// Number of requests from other data centres that were served on the fast path.
     pub(super) at_once: Arc<AtomicUsize>,
-    stop: Stop,
+    stop: ShutdownSignal,
 }
 
 /// Serves requests from other data centres and counts those on the fast path.
@@ -56,12 +56,16 @@ struct Counted {
 }
 
 impl Handler for Counted {
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    type Note = ();
+    type Observer = ();
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
-        let answered = self.peers.at_once(request, head)?;
+    fn try_respond_h1(
+        &self,
+        request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<()>)> {
+        let answered = self.peers.try_respond_h1(request, head)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
     }
@@ -144,7 +148,7 @@ impl World {
     {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let there = server.addresses().unwrap()[0];
-        let (asked, origin) = (Arc::new(AtomicUsize::new(0)), Stop::new());
+        let (asked, origin) = (Arc::new(AtomicUsize::new(0)), ShutdownSignal::new());
         let (counter, respond, ending) = (Arc::clone(&asked), Arc::new(respond), origin.clone());
         let handler = move |request: Request<Body>| {
             let (number, respond) = (counter.fetch_add(1, SeqCst), Arc::clone(&respond));
@@ -224,8 +228,8 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.centres.iter().for_each(Centre::die);
-        self.origin.ask();
-        self.origin.ask();
+        self.origin.request();
+        self.origin.request();
     }
 }
 
@@ -250,7 +254,7 @@ impl Centre {
         node.start_peers(Some(peers));
         node.join_nats(nats::journal_of(&node.network(), name).unwrap());
         let worker = Arc::new(WorkerState::new(node, 0, Connectors::new(Trust::System).unwrap()));
-        let (stop, at_once) = (Stop::new(), Arc::default());
+        let (stop, at_once) = (ShutdownSignal::new(), Arc::default());
         let for_others =
             Counted { peers: PeerHandler(Arc::new(worker.for_peers())), at_once: Arc::clone(&at_once) };
         let ending = stop.clone();
@@ -260,8 +264,8 @@ impl Centre {
 
     /// Becomes unreachable for others.
     pub(super) fn die(&self) {
-        self.stop.ask();
-        self.stop.ask();
+        self.stop.request();
+        self.stop.request();
     }
 }
 

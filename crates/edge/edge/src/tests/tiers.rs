@@ -6,14 +6,14 @@ use std::{
 };
 
 use http_cache::{
-    internal::is_internal,
+    internal_headers::is_internal,
     purge::{Depth, Purge},
 };
 use http_stack::{
-    Body, Bytes, Client, HeaderMap, Membership, Method, Origin, Request, Response,
+    Body, Bytes, Client, HeaderMap, MeshIdentity, Method, Origin, Request, Response,
     client::{Config, Known, Protocol, Trace},
 };
-use tier_routing::{CentreId, Hop, KeyHash, Role};
+use tier_routing::{DataCentreId, Hop, KeyHash, Role};
 use tokio::sync::Notify;
 
 use super::{
@@ -104,7 +104,7 @@ async fn disagreeing_upper_tiers_do_not_deadlock() {
 
 /// Number of requests from a data centre to fra.
 fn requests(world: &World, centre: usize) -> u64 {
-    world.others(centre).peer(CentreId(1)).snapshot().requests
+    world.others(centre).peer(DataCentreId(1)).snapshot().requests
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn upper_tier_failure_is_invisible() {
         );
     }
     // It is known to be unreachable and receives no more requests.
-    let seen = world.others(LHR).peer(CentreId(1)).snapshot();
+    let seen = world.others(LHR).peer(DataCentreId(1)).snapshot();
     assert!(seen.is_lost && seen.requests < 21, "{seen:?}");
     assert_eq!(world.asked(), 21);
 }
@@ -253,7 +253,11 @@ async fn large_body_uses_the_bulk_connection_once() {
     // It was requested on one connection and then on the other.
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
     let client = |lane| {
-        world.others(LHR).connections.client(lane).connections(&world.others(LHR).peer(CentreId(1)).origin)
+        world
+            .others(LHR)
+            .connections
+            .client(lane)
+            .connections(&world.others(LHR).peer(DataCentreId(1)).origin)
     };
     assert_eq!([TrafficClass::Small, TrafficClass::Bulk].map(client), [1, 1]);
     // The sender has the TCP statistics.
@@ -268,7 +272,7 @@ async fn large_body_uses_the_bulk_connection_once() {
 #[tokio::test]
 async fn worker_uses_its_own_peer_connection() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    let (peers, fra) = (world.others(LHR), CentreId(1));
+    let (peers, fra) = (world.others(LHR), DataCentreId(1));
     let origin = &peers.peer(fra).origin;
     let small = |has_body| peers.connections.small_client(0, origin, has_body);
     let is_own = || !std::ptr::eq(small(true), peers.connections.client(TrafficClass::Small));
@@ -317,14 +321,14 @@ async fn smart_upper_tier_is_the_nearest_by_measurement() {
     for peers in &peers {
         for (number, other) in (0..).zip(&others_of(&world)) {
             let told = other.heartbeat_reply(&HeartbeatRequest { network: "n".into(), process: 0, from: 0 });
-            if CentreId(number) != peers.own_id() {
-                peers.origin_routes().merge_samples(peers.now(), CentreId(number), &told.origins);
+            if DataCentreId(number) != peers.own_id() {
+                peers.origin_routes().merge_samples(peers.now(), DataCentreId(number), &told.origins);
             }
         }
         peers.review_choices(&network);
     }
     let next = |centre: usize, role| peers[centre].next_hop("z", role, KeyHash(1), &[]);
-    let fra = Hop::Centre { centre: CentreId(1), role: Role::Upper(1) };
+    let fra = Hop::Centre { centre: DataCentreId(1), role: Role::Upper(1) };
     assert_eq!([LHR, SYD].map(|centre| next(centre, Role::Lower)), [fra, fra]);
     assert_eq!(next(FRA, Role::Lower), Hop::Origin);
     let status = &peers[LHR].report_tiers(&network)[0];
@@ -343,7 +347,7 @@ fn others_of(world: &World) -> [Arc<crate::peers::Peers>; 3] {
 }
 
 /// A request from `sender` with the certificate of another name or network.
-pub(super) async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
+pub(super) async fn knock(world: &World, own: MeshIdentity, sender: &str) -> Result<(u16, String), String> {
     let response = ask_fra(world, own, sender, |_| {}).await?;
     Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned()))
 }
@@ -351,7 +355,7 @@ pub(super) async fn knock(world: &World, own: Membership, sender: &str) -> Resul
 /// Adds other fields.
 async fn ask_fra(
     world: &World,
-    own: Membership,
+    own: MeshIdentity,
     sender: &str,
     change: impl FnOnce(&mut HeaderMap),
 ) -> Result<Response<Bytes>, String> {
@@ -360,7 +364,7 @@ async fn ask_fra(
 }
 
 /// A connection to fra.
-pub(super) async fn connect_to_fra(world: &World, own: Membership) -> Result<(Client, Origin), String> {
+pub(super) async fn connect_to_fra(world: &World, own: MeshIdentity) -> Result<(Client, Origin), String> {
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
     let config = Config { protocol: Protocol::Http2, known, member: Some(own), ..Config::default() };
@@ -403,9 +407,9 @@ pub(super) async fn ask_on(
 }
 
 /// The credentials of one data centre.
-pub(super) fn member(world: &World, name: &str) -> Membership {
+pub(super) fn member(world: &World, name: &str) -> MeshIdentity {
     let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
-    Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
+    MeshIdentity::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
 }
 
 #[tokio::test]
@@ -490,7 +494,7 @@ async fn only_peers_under_their_own_name_are_admitted() {
     assert_eq!((status, why.trim_end()), (403, "the network has no data centre \"nyc\""));
     // A data centre of another network, which assumes that this one is in its own.
     let file = |name: &str| elsewhere.file(name);
-    let own = Membership::read(&world.file("ca.pem"), &file("lhr.pem"), &file("lhr-key.pem")).unwrap();
+    let own = MeshIdentity::read(&world.file("ca.pem"), &file("lhr.pem"), &file("lhr-key.pem")).unwrap();
     assert!(knock(&world, own, "lhr").await.unwrap_err().starts_with("tls: "));
     assert_eq!(world.asked(), 1);
 }

@@ -51,7 +51,7 @@ impl Collector {
                 Ok(response)
             }
         };
-        tokio::spawn(async move { server.serve(handler, &http_stack::Stop::new()).await });
+        tokio::spawn(async move { server.serve(handler, &http_stack::ShutdownSignal::new()).await });
         Self { address, messages }
     }
 

@@ -15,11 +15,11 @@ use crate::{
     telemetry::access_log::UpstreamTiming,
     upstream::{forwarded, trailers},
 };
-use http_cache::{Time, internal, update::clear_connection_fields};
+use http_cache::{Time, internal_headers, update::clear_connection_fields};
 use http_stack::{
     Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Origin, Request, Response, StatusCode,
     Version,
-    client::{Informed, Relayed, Reply, Trace},
+    client::{OnInterim, Relayed, Reply, Trace},
     clock::http_date,
     header,
     server::Interim,
@@ -88,7 +88,7 @@ impl OriginPool {
     ) -> Result<Option<Relayed<T>>, Failure> {
         let origin = self.first_origin(zone, now);
         let interim = interim.clone();
-        let informed = Informed::new(move |code, fields| forward_interim(&interim, code, fields));
+        let informed = OnInterim::new(move |code, fields| forward_interim(&interim, code, fields));
         let state = self.health.of(origin);
         if state.has_failed_path() {
             return Ok(None);
@@ -185,7 +185,7 @@ fn is_local_failure(failure: Failure) -> bool {
 pub(crate) fn clean_response(mut response: Response<Body>, max_wait: Duration) -> Response<Body> {
     let (status, is_switched) = (response.status(), response.status() == StatusCode::SWITCHING_PROTOCOLS);
     let headers = response.headers_mut();
-    internal::clear(headers);
+    internal_headers::clear(headers);
     normalize_content_length(status, headers);
     if !is_switched {
         clear_connection_fields(headers);
@@ -215,7 +215,7 @@ pub(crate) fn forward_interim(visitor: &Interim, status: StatusCode, fields: &He
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
         clear_connection_fields(&mut fields);
-        internal::clear(&mut fields);
+        internal_headers::clear(&mut fields);
         normalize_content_length(status, &mut fields);
         visitor.send(status, fields);
     }

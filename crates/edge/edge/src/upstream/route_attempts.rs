@@ -37,7 +37,7 @@ struct RouteAttempts<'a> {
     context: &'a RequestContext,
     now: Time,
     health: Health,
-    through: Vec<::tier_routing::CentreId>,
+    through: Vec<::tier_routing::DataCentreId>,
     round_trips: Vec<Duration>,
 }
 
@@ -150,7 +150,7 @@ impl RouteAttempts<'_> {
 
     fn with_routes<T>(
         &self,
-        look: impl FnOnce(&mut ::tier_routing::Reach, &::tier_routing::Surroundings<'_>) -> T,
+        look: impl FnOnce(&mut ::tier_routing::RouteSelector, &::tier_routing::RouteInputs<'_>) -> T,
     ) -> T {
         let allows = self.context.zone().detours != Detours::Off && self.context.role() != Role::Detour;
         let around = RouteContext {

@@ -5,12 +5,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::tier_routing::{CentreId, Hop, Role};
+use ::tier_routing::{DataCentreId, Hop, Role};
 use http_cache::{Form, Time, is_solicited};
 use http_stack::{
     Body, Client, HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     body::Frames,
-    client::{Informed, Trace},
+    client::{OnInterim, Trace},
     header,
 };
 use tokio::time::sleep;
@@ -140,14 +140,14 @@ impl WorkerState {
     async fn ask_with_backoff(
         &self,
         peers: &Arc<Peers>,
-        to: (CentreId, Role),
+        to: (DataCentreId, Role),
         context: &RequestContext,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, PeerError> {
         let mut backoff = MIN_BACKOFF;
         loop {
             let result = self.fetch_from_peer(peers, to, context, headers, Body::empty()).await;
-            let is_full = matches!(result, Err(PeerError::Failed(failure)) if failure.is_want_of_room());
+            let is_full = matches!(result, Err(PeerError::Failed(failure)) if failure.is_capacity_error());
             if !is_full || backoff > MAX_BACKOFF {
                 return result;
             }
@@ -183,7 +183,7 @@ impl WorkerState {
             if let Some(interim) = context.interim.clone() {
                 request
                     .extensions_mut()
-                    .insert(Informed::new(move |code, fields| forward_interim(&interim, code, fields)));
+                    .insert(OnInterim::new(move |code, fields| forward_interim(&interim, code, fields)));
             }
             let result = match peers {
                 Some(peers) => {
@@ -264,7 +264,7 @@ fn is_part_of_one_form(context: &RequestContext, response: &Response<Body>) -> b
         && Form::of(&context.headers, (StatusCode::OK, &whole), context.compress()) != Form::Only
 }
 
-fn log_skipped_peer(peers: &Peers, centre: CentreId, context: &RequestContext, unanswered: &PeerError) {
+fn log_skipped_peer(peers: &Peers, centre: DataCentreId, context: &RequestContext, unanswered: &PeerError) {
     let (data_centre, zone) = (peers.name(centre), &context.zone().name);
     tracing::info!(data_centre, zone, why = %unanswered, "a data centre is skipped");
 }

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use http_cache::{internal, update::is_end_to_end};
+use http_cache::{internal_headers, update::is_end_to_end};
 use http_stack::{
     Body, Bytes, Failure, HeaderMap, HeaderName,
     body::{Frame, Frames, SizeHint},
@@ -14,7 +14,7 @@ use http_stack::{
 
 /// Clears trailers of a response body. A body in memory has no trailers.
 pub(crate) fn for_response(body: Body) -> Body {
-    filter_trailers(body, internal::clear)
+    filter_trailers(body, internal_headers::clear)
 }
 
 pub(crate) fn for_request(body: Body) -> Body {
@@ -27,7 +27,7 @@ fn filter_trailers(body: Body, clear: fn(&mut HeaderMap)) -> Body {
 
 /// Removes fields that describe the client, the route or the content.
 fn remove_request_fields(fields: &mut HeaderMap) {
-    internal::clear(fields);
+    internal_headers::clear(fields);
     let unfit: Vec<HeaderName> = fields.keys().filter(|name| is_end_to_end(name)).cloned().collect();
     for name in &unfit {
         fields.remove(name);

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::numbers::Spread;
+use crate::hash::U64Hasher;
 
 /// Names, with the sizes of their objects.
 #[derive(Debug)]
 pub(super) struct Ghosts {
     capacity: u64,
     bytes: u64,
-    names: HashMap<u64, Ghost, Spread>,
+    names: HashMap<u64, Ghost, U64Hasher>,
     /// Numbers and generations, oldest first. Taken names remain until their turn.
     order: VecDeque<(u64, u64)>,
     /// Distinguishes a name from earlier ones with the same number.

@@ -5,14 +5,14 @@ use std::{
     os::{fd::AsFd, unix::fs::FileExt},
 };
 
-use segment_store::{Id, Short, Store, Wait, format::BLOCK};
+use segment_store::{BlockRef, Id, Store, Wait, format::BLOCK};
 
 use crate::bodies::{body, config, find_one, put};
 
 const LENGTH: usize = 8000;
 
 /// A store with an object under the key 1.
-fn stored(capacity: u64) -> (tempfile::TempDir, Store, Id, Short) {
+fn stored(capacity: u64) -> (tempfile::TempDir, Store, Id, BlockRef) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(config(&folder, capacity)).unwrap().0;
     let id = put(&store, 1, LENGTH);

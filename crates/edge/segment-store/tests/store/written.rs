@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use segment_store::{Store, Wait, Written, format::BLOCK};
+use segment_store::{Store, StoredBody, Wait, format::BLOCK};
 
 use crate::bodies::{body, config, find_one, put};
 
 const WHOLE: usize = 10 * BLOCK + 100;
 
-fn read(written: &Written, first: u64) -> Vec<u8> {
+fn read(written: &StoredBody, first: u64) -> Vec<u8> {
     written.read(first..u64::MAX, Wait::ForDisk).flat_map(|piece| piece.unwrap().to_vec()).collect()
 }
 

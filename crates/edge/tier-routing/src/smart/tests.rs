@@ -89,9 +89,9 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
     for (has_told, expected) in [(true, "fra"), (false, "lhr")] {
         let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
         // Sydney is down and not waited for.
-        history.health.set(CentreId(2), crate::State::Down);
+        history.health.set(DataCentreId(2), crate::State::Down);
         let measure = |history: &mut History, centre, connect, at| {
-            (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
+            (0..5).for_each(|_| history.measured.add(at, DataCentreId(centre), ms(connect)));
             history.smart.review(at, &history.network, (&history.measured, &[]), &history.health);
         };
         measure(&mut history, 0, 12, s(5));
@@ -119,15 +119,15 @@ fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
         history.smart.review(at, &history.network, (&history.measured, &[]), &history.health);
     };
     let measure = |history: &mut History, centre, connect, at| {
-        (0..5).for_each(|_| history.measured.add(at, CentreId(centre), ms(connect)));
+        (0..5).for_each(|_| history.measured.add(at, DataCentreId(centre), ms(connect)));
         review(history, at);
     };
     measure(&mut history, 0, 12, s(5));
     // No reachable data centre has measured for longer than the waiting time.
-    history.health.set(CentreId(0), crate::State::Down);
+    history.health.set(DataCentreId(0), crate::State::Down);
     (6..100).for_each(|at| review(&mut history, s(at)));
     assert_eq!(history.chosen(), "unknown");
-    history.health.set(CentreId(0), crate::State::Up);
+    history.health.set(DataCentreId(0), crate::State::Up);
     review(&mut history, s(100));
     assert_eq!(history.chosen(), "unknown");
     measure(&mut history, 1, 7, s(104));
@@ -166,14 +166,14 @@ fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_h
     assert_eq!(history.chosen(), "fra");
     let changed = history.now;
     assert!(history.reason().ends_with("it replaced lhr, from which it requests missing objects"));
-    let lhr = Some(CentreId(0));
+    let lhr = Some(DataCentreId(0));
     assert_eq!(history.smart.former(changed + s(3599)), lhr);
     assert_eq!(history.smart.former(changed + s(3600)), None);
     // Within the hour after a change the former data centre is not chosen again, however near it is.
     history.go_on(s(3590), &[5, 20]);
     assert_eq!((history.chosen(), history.smart.choice().former), ("fra", lhr));
     history.go_on(s(10), &[5, 20]);
-    assert_eq!((history.chosen(), history.smart.choice().former), ("lhr", Some(CentreId(1))));
+    assert_eq!((history.chosen(), history.smart.choice().former), ("lhr", Some(DataCentreId(1))));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
     history.go_on(s(600), &[40, 50, 60]);
     history.go_on(s(460), &[40, 20, 60]);
     assert_eq!(history.chosen(), "fra");
-    history.health.set(CentreId(1), crate::State::Down);
+    history.health.set(DataCentreId(1), crate::State::Down);
     history.go_on(s(300), &[40, 20, 60]);
     assert_eq!(history.chosen(), "fra");
     // Meanwhile the next candidate is used.
@@ -240,7 +240,7 @@ fn light_is_not_overtaken_by_data_centres_at_the_edge_of_town() {
 fn who_has_just_started_takes_over_what_the_others_have_chosen() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
     let told = |history: &mut History, told: &[u16]| {
-        let told: Vec<_> = told.iter().map(|id| CentreId(*id)).collect();
+        let told: Vec<_> = told.iter().map(|id| DataCentreId(*id)).collect();
         history.now += s(1);
         history.smart.review(history.now, &history.network, (&history.measured, &told), &history.health);
     };
@@ -252,7 +252,7 @@ fn who_has_just_started_takes_over_what_the_others_have_chosen() {
     assert_eq!(history.reason(), "lhr, the choice of most other data centres");
     // Votes for a data centre that is down are ignored.
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
-    history.health.set(CentreId(0), crate::State::Down);
+    history.health.set(DataCentreId(0), crate::State::Down);
     told(&mut history, &[0, 0, 1]);
     assert_eq!(history.chosen(), "fra");
 }
@@ -264,7 +264,7 @@ fn who_is_alone_with_a_choice_takes_over_that_of_most_after_a_while() {
     history.go_on(now, &[9, 8, 170]);
     assert_eq!(history.chosen(), "fra");
     let mut go_on = |history: &mut History, time, told: &[u16]| {
-        let told: Vec<_> = told.iter().map(|id| CentreId(*id)).collect();
+        let told: Vec<_> = told.iter().map(|id| DataCentreId(*id)).collect();
         let end = now + time;
         while now < end {
             now += s(1);
@@ -312,7 +312,7 @@ proptest! {
             }
             for &(from, centre, length) in &outages {
                 let is_down = (from..from + length).contains(&step);
-                history.health.set(CentreId(centre), if is_down { crate::State::Down } else { crate::State::Up });
+                history.health.set(DataCentreId(centre), if is_down { crate::State::Down } else { crate::State::Up });
             }
             history.step(&connects.map(|ms| ms.unsigned_abs()));
             let basis = history.smart.choice().basis;

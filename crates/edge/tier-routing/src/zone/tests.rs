@@ -15,9 +15,9 @@ fn network() -> Network {
     Network::new(NAMES.map(centre).into(), |_, _| Duration::ZERO)
 }
 
-fn id(name: &str) -> CentreId {
+fn id(name: &str) -> DataCentreId {
     let position = NAMES.iter().position(|(other, _)| *other == name).unwrap();
-    CentreId(u16::try_from(position).unwrap())
+    DataCentreId(u16::try_from(position).unwrap())
 }
 
 /// The choice that results from these connect times in milliseconds.
@@ -89,7 +89,7 @@ fn an_upper_tier_asks_the_one_whose_place_it_took() {
     }
     // The first choice has no former data centre.
     let zone = Zone::new(&network, Topology::Smart(smart.into()), Regional::Skipped);
-    let ask = |now, here: &str, role, through: &[CentreId], health: &Health| {
+    let ask = |now, here: &str, role, through: &[DataCentreId], health: &Health| {
         let asked = Asked { here: id(here), role, key: KeyHash(1), through };
         zone.next(later(now), &network, asked, health)
     };
@@ -183,7 +183,7 @@ fn any_zone() -> impl Strategy<Value = Zone> {
         prop::collection::vec(1_u64..100, 5)
             .prop_map(|times| Topology::Smart(smart(&network(), &times).into())),
         prop::collection::vec((0_u16..5, 0_u16..5), 0..5).prop_filter_map("a loop", |pairs| {
-            let pairs = pairs.into_iter().map(|(from, to)| (CentreId(from), CentreId(to)));
+            let pairs = pairs.into_iter().map(|(from, to)| (DataCentreId(from), DataCentreId(to)));
             Custom::new(&network(), pairs).ok().map(Topology::Custom)
         }),
     ];
@@ -203,7 +203,7 @@ proptest! {
         key in any::<u64>(),
     ) {
         let network = network();
-        let (mut here, mut role, mut through) = (CentreId(start), Role::Lower, Vec::new());
+        let (mut here, mut role, mut through) = (DataCentreId(start), Role::Lower, Vec::new());
         loop {
             let mut health = Health::default();
             let seen = dead[usize::from(here.0)];

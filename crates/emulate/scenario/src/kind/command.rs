@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 use units::Bytes;
-use world::Mistake;
+use world::Diagnostic;
 
 use crate::{
     check::Check,
@@ -98,7 +98,7 @@ pub struct Figure {
     pub text: String,
 }
 
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>, Diagnostic> {
     let mut checked: Vec<Command> = Vec::new();
     for command in tables {
         let side = check.side(&command.side)?;

@@ -8,7 +8,7 @@ use claim::{Fold, Measure, Number, Query, Source, Statistic, Subject, Tempo, Uni
 use serde::Deserialize;
 use toml::Spanned;
 use units::{Bytes, Frequency};
-use world::Mistake;
+use world::Diagnostic;
 
 pub(crate) use self::read::read;
 use crate::{
@@ -118,7 +118,7 @@ pub struct Kv {
     pub after: Option<Spanned<String>>,
 }
 
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Kv>, Diagnostic> {
     let mut checked: Vec<Kv> = Vec::new();
     for table in tables {
         let mistake = |span, message: String| Err(check.document.mistake(span, message));

@@ -8,7 +8,7 @@ use report::figures::{Column, Figures, Table as Shown};
 use serde::Deserialize;
 use toml::Spanned;
 use units::{Bytes, show::count};
-use world::{HostId, Layout, Mistake};
+use world::{Diagnostic, HostId, Layout};
 
 use self::tally::Tally;
 pub use self::tally::{Pair, PingResult, RoundTripError};
@@ -91,7 +91,7 @@ pub struct Target {
     pub rtt: Duration,
 }
 
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Diagnostic> {
     let mut checked: Vec<Ping> = Vec::new();
     for ping in tables {
         let side = check.side(&ping.side)?;

@@ -15,7 +15,7 @@ use recording::Metric;
 use serde::Deserialize;
 use toml::Spanned;
 use units::{Bytes, Frequency};
-use world::Mistake;
+use world::Diagnostic;
 
 pub use self::outage::{Outage, Outages};
 pub(crate) use self::read::read;
@@ -73,7 +73,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// A number of objects needs a placeholder in the URL, and a placeholder needs a number of objects.
-    fn check_objects(&self, check: &Check<'_>) -> Result<(), Mistake> {
+    fn check_objects(&self, check: &Check<'_>) -> Result<(), Diagnostic> {
         let has_place = self.url.get_ref().contains(Catalogue::PLACE);
         let wrong = |span, message: &str| Err(check.document.mistake(span, message.to_owned()));
         match (&self.objects, &self.zipf) {
@@ -144,7 +144,7 @@ pub struct Probe {
     pub after: Option<Spanned<String>>,
 }
 
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, Diagnostic> {
     let mut checked: Vec<Probe> = Vec::new();
     for probe in tables {
         let side = check.side(&probe.side)?;

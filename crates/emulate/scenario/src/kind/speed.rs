@@ -24,7 +24,7 @@ use units::{
     Bytes,
     show::{plural, rate, share, time},
 };
-use world::Mistake;
+use world::Diagnostic;
 
 use crate::{
     check::Check,
@@ -117,7 +117,7 @@ pub struct SpeedResult {
 }
 
 /// Checks that hosts exist, that plans are readable, and that all tests of one server use the same protocol.
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, Diagnostic> {
     let mut checked: Vec<Speed> = Vec::new();
     for table in tables {
         let mistake = |span, message: &str| Err(check.document.mistake(span, message));
@@ -166,7 +166,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, M
 }
 
 /// The name of a built-in plan, or the path of a readable plan file.
-fn plan(check: &Check<'_>, named: &Spanned<String>) -> Result<String, Mistake> {
+fn plan(check: &Check<'_>, named: &Spanned<String>) -> Result<String, Diagnostic> {
     let name = named.get_ref();
     if name == "quick" || name == "full" {
         return Ok(name.clone());

@@ -15,7 +15,7 @@ use units::{
     Bytes,
     show::{bytes, count, plural, rate, time},
 };
-use world::Mistake;
+use world::Diagnostic;
 
 use crate::{
     check::Check,
@@ -128,7 +128,7 @@ pub struct TransferResult {
 }
 
 /// Checks that hosts exist, and that all transfers to one port use the same socket options.
-pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Mistake> {
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Diagnostic> {
     let mut checked: Vec<Transfer> = Vec::new();
     for transfer in tables {
         let side = check.side(&transfer.side)?;

@@ -1,7 +1,7 @@
 //! Checks claims against the measurements.
 
 use claim::{Claim, Margin, Query, Relation, Statement, Subject};
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use crate::{
@@ -14,7 +14,7 @@ pub(super) fn check(
     claim: file::Claim,
     measured: &[Measurement],
     document: &Document,
-) -> Result<Claim, Mistake> {
+) -> Result<Claim, Diagnostic> {
     let subject =
         kind::subject(claim.at.get_ref()).map_err(|message| document.mistake(claim.at.span(), message))?;
     let check = Check { subject, measured, document };
@@ -50,7 +50,7 @@ impl Check<'_> {
         faster: Spanned<String>,
         than: Spanned<String>,
         by: Option<Spanned<String>>,
-    ) -> Result<Statement, Mistake> {
+    ) -> Result<Statement, Diagnostic> {
         if self.subject.unit().faster().is_none() {
             let message = format!(
                 "{} does not decide which side is faster; expected fewer, or side and one of below, above, is",
@@ -67,7 +67,7 @@ impl Check<'_> {
         fewer: Spanned<String>,
         than: Spanned<String>,
         by: Option<Spanned<String>>,
-    ) -> Result<Statement, Mistake> {
+    ) -> Result<Statement, Diagnostic> {
         if !self.subject.unit().is_counted() {
             let message = format!("{} is not counted; expected faster instead of fewer", self.subject);
             return Err(self.document.mistake(fewer.span(), message));
@@ -77,7 +77,7 @@ impl Check<'_> {
     }
 
     /// "50ms", or "3x".
-    fn margin(&self, text: &Spanned<String>) -> Result<Margin, Mistake> {
+    fn margin(&self, text: &Spanned<String>) -> Result<Margin, Diagnostic> {
         let Some(times) = text.get_ref().strip_suffix('x') else {
             return self.value(text).map(Margin::Difference);
         };
@@ -92,7 +92,7 @@ impl Check<'_> {
         side: Spanned<String>,
         relation: Relation,
         limit: &Spanned<String>,
-    ) -> Result<Statement, Mistake> {
+    ) -> Result<Statement, Diagnostic> {
         if relation == Relation::Is && !self.subject.unit().is_counted() {
             let message =
                 format!("{} is never exactly equal to a number; expected below or above", self.subject);
@@ -101,12 +101,12 @@ impl Check<'_> {
         Ok(Statement::Limit { side: self.side(side)?, relation, limit: self.value(limit)? })
     }
 
-    fn value(&self, text: &Spanned<String>) -> Result<f64, Mistake> {
+    fn value(&self, text: &Spanned<String>) -> Result<f64, Diagnostic> {
         let parsed = self.subject.unit().parse(text.get_ref());
         parsed.map_err(|message| self.document.mistake(text.span(), message))
     }
 
-    fn side(&self, name: Spanned<String>) -> Result<String, Mistake> {
+    fn side(&self, name: Spanned<String>) -> Result<String, Diagnostic> {
         let source = self.subject.source();
         let of_source = self.measured.iter().filter(|one| one.source() == source);
         let known: Vec<&str> = of_source.map(|one| one.measures().side()).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toml::Spanned;
-use world::{Document, Effect, HostDown, Layout, Mistake, Timed, file::Fault};
+use world::{Diagnostic, Document, Effect, HostDown, Layout, Timed, file::Fault};
 
 use crate::kind::Measurement;
 
@@ -14,7 +14,7 @@ pub(super) fn check(
     measurements: &[Measurement],
     end: Duration,
     document: &Document,
-) -> Result<Timed, Mistake> {
+) -> Result<Timed, Diagnostic> {
     let (span, fault) = (fault.span(), fault.into_inner());
     let mistake = |message: String| document.mistake(span.clone(), message);
     let effect = layout.effect(&fault).map_err(mistake)?;

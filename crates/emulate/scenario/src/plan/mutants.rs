@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use claim::Claim;
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 
 use crate::file;
 
@@ -31,7 +31,11 @@ pub struct Change {
 }
 
 /// Checks that a mutant names claims of its scenario and changes something.
-pub(super) fn check(mutant: file::Mutant, claims: &[Claim], document: &Document) -> Result<Mutant, Mistake> {
+pub(super) fn check(
+    mutant: file::Mutant,
+    claims: &[Claim],
+    document: &Document,
+) -> Result<Mutant, Diagnostic> {
     let texts = || claims.iter().map(|claim| claim.text.as_str());
     if mutant.fails.get_ref().is_empty() {
         return Err(document.mistake(mutant.fails.span(), "expected at least one claim that must fail"));
@@ -55,7 +59,7 @@ pub(super) fn check(mutant: file::Mutant, claims: &[Claim], document: &Document)
     })
 }
 
-fn change(change: file::Change, document: &Document) -> Result<Change, Mistake> {
+fn change(change: file::Change, document: &Document) -> Result<Change, Diagnostic> {
     if let Some(file) = change.file.as_ref().filter(|file| !is_beside(file.get_ref())) {
         let message = format!(
             "{} is not in the scenario's folder; expected a relative path, such as networks/tiers.toml",

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use crate::kind::Measurement;
@@ -18,7 +18,7 @@ struct Step<'s> {
 
 /// The total duration of all measurements. Fails if a measurement waits for a side that is missing or never
 /// ends.
-pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Mistake> {
+pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Diagnostic> {
     let all = || measurements.iter().map(Measurement::measures);
     let mut afters = all().filter_map(|one| one.after());
     let sides = || all().map(|one| one.side());

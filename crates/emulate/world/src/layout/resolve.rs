@@ -7,7 +7,7 @@ mod links;
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use toml::Spanned;
 
 use self::{
@@ -24,14 +24,14 @@ use crate::{
 
 impl World {
     /// Reads and checks a world that names no other file. See [`World::read_all`] for other worlds.
-    pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
+    pub fn read(document: &Document) -> Result<(Self, Layout), Diagnostic> {
         let world: Self = document.parse()?;
         let layout = world.layout(document)?;
         Ok((world, layout))
     }
 
     /// Resolves and checks every name.
-    pub fn layout(&self, document: &Document) -> Result<Layout, Mistake> {
+    pub fn layout(&self, document: &Document) -> Result<Layout, Diagnostic> {
         let world = &settle(self, document)?;
         check_settings(world, document)?;
         let settings = &world.settings;
@@ -65,7 +65,7 @@ fn measured(
     world: &World,
     cities: &[City],
     document: &Document,
-) -> Result<BTreeMap<(CityId, CityId), Duration>, Mistake> {
+) -> Result<BTreeMap<(CityId, CityId), Duration>, Diagnostic> {
     let Some(source) = &world.settings.matrix else { return Ok(BTreeMap::new()) };
     let mistake = |message: String| document.mistake(source.span(), message);
     let Source::Pairs(pairs) = source.get_ref() else {
@@ -83,7 +83,7 @@ fn measured(
 }
 
 /// Converts visitors to hosts.
-fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, Mistake> {
+fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, Diagnostic> {
     if world.visitors.is_empty() {
         return Ok(Cow::Borrowed(world));
     }
@@ -101,7 +101,7 @@ fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, M
     Ok(Cow::Owned(settled))
 }
 
-fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
+fn check_settings(world: &World, document: &Document) -> Result<(), Diagnostic> {
     let settings = &world.settings;
     if let Some(include) = settings.include.first() {
         let message = "a text that is not a file cannot include others";
@@ -138,7 +138,7 @@ fn check_sysctl(key: &str) -> Result<(), String> {
     Err(format!("\"{key}\" is not a setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
 }
 
-fn faults(world: &World, layout: &Layout, document: &Document) -> Result<Vec<Timed>, Mistake> {
+fn faults(world: &World, layout: &Layout, document: &Document) -> Result<Vec<Timed>, Diagnostic> {
     let resolve = |spanned: &Spanned<file::Fault>| {
         let fault = spanned.get_ref().clone();
         let effect = layout.effect(&fault).map_err(|message| document.mistake(spanned.span(), message))?;

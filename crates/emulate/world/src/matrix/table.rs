@@ -2,13 +2,13 @@
 
 use std::{ops::Range, time::Duration};
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 
 use super::Directed;
 use crate::geography::Place;
 
 /// Reads either format; the first row determines which.
-pub(super) fn read(document: &Document, matrix: &mut Directed<'_>) -> Result<(), Mistake> {
+pub(super) fn read(document: &Document, matrix: &mut Directed<'_>) -> Result<(), Diagnostic> {
     let text = document.text();
     let mut rows = rows(text);
     let header =

@@ -5,7 +5,7 @@
 
 use std::{ops::Bound, sync::Arc};
 
-use kv::{Content, Known, Millis, Span, Version};
+use kv::{Content, KeyVersion, Millis, Span, Version};
 
 use super::{Entry, Index};
 
@@ -71,7 +71,7 @@ impl Index {
         span: &Span,
         most: (usize, usize),
         now: Millis,
-    ) -> (Vec<Known>, Option<String>) {
+    ) -> (Vec<KeyVersion>, Option<String>) {
         let start = Bound::Excluded(span.after.as_bytes());
         let end = span.upto.as_ref().map_or(Bound::Unbounded, |upto| Bound::Included(upto.as_bytes()));
         let (mut known, mut bytes, mut last) = (Vec::new(), 0, None);
@@ -103,7 +103,7 @@ const MOST_LOOKED: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
-    use kv::{About, Record, StoreName, TOMBSTONE};
+    use kv::{Record, StoreName, TOMBSTONE, ValueMeta};
 
     use super::*;
 
@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn entry(sequence: u64, bytes: u64) -> Entry {
-        let content = Content::Value(About { bytes, expiration: None, metadata: None });
+        let content = Content::Value(ValueMeta { bytes, expiration: None, metadata: None });
         Entry { sequence, record: Some(Record { version: version(sequence), content }) }
     }
 

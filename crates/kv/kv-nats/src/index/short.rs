@@ -71,7 +71,7 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
-    use kv::{About, Expiration, StoreName};
+    use kv::{Expiration, StoreName, ValueMeta};
 
     use super::*;
 
@@ -79,7 +79,7 @@ mod tests {
 
     fn value(stamp: u64, expiration: Option<u64>) -> Record {
         let version = Version::from_parts(stamp, StoreName::new("lhr").unwrap());
-        let about = About { bytes: 1, expiration: expiration.map(Expiration), metadata: None };
+        let about = ValueMeta { bytes: 1, expiration: expiration.map(Expiration), metadata: None };
         Record { version, content: Content::Value(about) }
     }
 

@@ -10,7 +10,7 @@ use super::*;
 type Known = BTreeMap<String, Vec<u8>>;
 
 /// Fills a store with small values, large values and tombstones. Returns its contents.
-async fn fill(vault: &Vault) -> Known {
+async fn fill(vault: &RedbStore) -> Known {
     let mut known = Known::new();
     for number in 0..200 {
         let key = format!("k{number:03}");
@@ -32,7 +32,7 @@ async fn fill(vault: &Vault) -> Known {
 }
 
 /// Reads everything; returns the keys that failed.
-fn damaged_keys(vault: &Vault, known: &Known) -> Vec<String> {
+fn damaged_keys(vault: &RedbStore, known: &Known) -> Vec<String> {
     let read = |key: &str| -> Result<Option<Vec<u8>>, Error> {
         let Some(Found { record, value: mut reading }) = vault.look("ns", key)? else { return Ok(None) };
         let Content::Value(_) = &record.content else { return Ok(None) };
@@ -68,7 +68,7 @@ async fn use_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known
     let mut bytes = bytes.to_vec();
     bytes[at] ^= 1 << (at % 8);
     fs::write(&config(directory).path, &bytes).unwrap();
-    let vault = match Vault::open(&config(directory), day) {
+    let vault = match RedbStore::open(&config(directory), day) {
         Ok(vault) => vault,
         Err(Error::Damaged { .. } | Error::Foreign { .. } | Error::Newer { .. }) => return None,
         Err(error) => panic!("byte {at}: {error}"),
@@ -103,7 +103,7 @@ fn salvage_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known) 
     assert_eq!(fs::read(&path).unwrap(), bytes, "the damaged file is as it was");
     if inspection.keys > 0 {
         let salvaged = Config { path: to.clone(), ..config(directory) };
-        let vault = Vault::open(&salvaged, day).unwrap();
+        let vault = RedbStore::open(&salvaged, day).unwrap();
         let listed = vault.list("ns", &page("", None, 1000)).unwrap();
         assert_eq!(listed.keys.len() as u64, inspection.keys);
         for key in &listed.keys {
@@ -262,7 +262,7 @@ async fn a_file_that_is_cut_off_is_refused() {
     let whole = fs::read(&path).unwrap();
     for length in [1, 8, 100, 4096, 4097, 8192, whole.len() / 2, whole.len() - 4096, whole.len() - 1] {
         fs::write(&path, &whole[..length]).unwrap();
-        let refused = Vault::open(&config(&directory), day).unwrap_err();
+        let refused = RedbStore::open(&config(&directory), day).unwrap_err();
         assert!(matches!(refused, Error::Damaged { .. } | Error::Foreign { .. }), "{length}: {refused}");
         assert_eq!(fs::metadata(&path).unwrap().len(), length as u64, "it is as it was");
     }

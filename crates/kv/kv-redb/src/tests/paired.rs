@@ -1,11 +1,11 @@
 //! Replication between two stores.
 
-use kv::{Given, Record, Span, TOMBSTONE};
+use kv::{ApplyOutcome, Record, Span, TOMBSTONE};
 
 use super::*;
 
-fn paired(directory: &TempDir, now: fn() -> Millis) -> Vault {
-    Vault::open(&Config { company: Company::Paired, ..config(directory) }, now).unwrap()
+fn paired(directory: &TempDir, now: fn() -> Millis) -> RedbStore {
+    RedbStore::open(&Config { company: Pairing::Paired, ..config(directory) }, now).unwrap()
 }
 
 fn version(stamp: u64) -> Version {
@@ -13,7 +13,7 @@ fn version(stamp: u64) -> Version {
 }
 
 fn value_of(bytes: u64, stamp: u64) -> Record {
-    let content = Content::Value(About { bytes, expiration: None, metadata: None });
+    let content = Content::Value(ValueMeta { bytes, expiration: None, metadata: None });
     Record { version: version(stamp), content }
 }
 
@@ -35,7 +35,7 @@ async fn what_is_written_is_noted_as_durably_as_it_is_until_the_other_one_has_it
     drop(vault);
     let vault = loop {
         // Another thread releases the file.
-        match Vault::open(&Config { company: Company::Paired, ..config(&directory) }, day) {
+        match RedbStore::open(&Config { company: Pairing::Paired, ..config(&directory) }, day) {
             Err(Error::Locked { .. }) => tokio::task::yield_now().await,
             opened => break opened.unwrap(),
         }
@@ -95,8 +95,8 @@ async fn the_newer_one_of_two_stores_counts() {
     let ours = put(&vault, "a", b"ours").await;
     let given = |key: &str, stamp| (format!("ns\0{key}"), value_of(6, stamp), Bytes::from_static(b"theirs"));
     let taken = vault.take(vec![given("a", 1), given("b", FAR)]).await.unwrap();
-    assert_eq!(taken, [Given::Older(ours), Given::New]);
-    assert_eq!(vault.take(vec![given("b", FAR)]).await.unwrap(), [Given::Same]);
+    assert_eq!(taken, [ApplyOutcome::Older(ours), ApplyOutcome::New]);
+    assert_eq!(vault.take(vec![given("b", FAR)]).await.unwrap(), [ApplyOutcome::Same]);
     assert_eq!(
         (value(&vault, "a").unwrap().0, value(&vault, "b").unwrap()),
         (b"ours".to_vec(), (b"theirs".to_vec(), version(FAR)))
@@ -107,7 +107,7 @@ async fn the_newer_one_of_two_stores_counts() {
     let large = vec![7; PIECE + 1];
     upload.add(&large).await.unwrap();
     let record = value_of(large.len() as u64, FAR);
-    assert_eq!(upload.take("ns\0a", record).await.unwrap(), Given::New);
+    assert_eq!(upload.take("ns\0a", record).await.unwrap(), ApplyOutcome::New);
     assert_eq!((value(&vault, "a").unwrap().0, vault.usage().noted), (large, 0));
     let (known, end) = vault.known(&all(), (1, 1000)).unwrap();
     assert_eq!((known, end.as_deref()), (vec![("ns\0a".to_owned(), version(FAR))], Some("ns\0a")));

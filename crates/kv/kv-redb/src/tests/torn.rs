@@ -91,12 +91,12 @@ impl Volatile {
     }
 }
 
-fn open_on(disk: &Volatile, directory: &TempDir) -> Vault {
+fn open_on(disk: &Volatile, directory: &TempDir) -> RedbStore {
     let disk = disk.clone();
     let opening = move || -> io::Result<Storage> { Ok(Box::new(disk.clone())) };
     let name = StoreName::new("lhr").unwrap();
     let at = config(directory).path;
-    Vault::open_by(&at, (Box::new(opening), 1 << 20), (&name, Company::Alone), day).unwrap()
+    RedbStore::open_by(&at, (Box::new(opening), 1 << 20), (&name, Pairing::Alone), day).unwrap()
 }
 
 proptest! {

@@ -22,7 +22,7 @@ use crate::{
     made::make,
 };
 
-pub(super) fn pieces(vault: &Vault) -> u64 {
+pub(super) fn pieces(vault: &RedbStore) -> u64 {
     vault.view().open_table(VALUES).unwrap().len().unwrap()
 }
 
@@ -33,7 +33,7 @@ fn tables_of(path: &std::path::Path) -> Database {
 }
 
 fn refused(directory: &TempDir) -> String {
-    let refused = Vault::open(&config(directory), day).unwrap_err().to_string();
+    let refused = RedbStore::open(&config(directory), day).unwrap_err().to_string();
     refused.replace(&directory.path().display().to_string(), "DIR")
 }
 
@@ -92,7 +92,7 @@ async fn a_damaged_file_is_refused_or_what_was_acknowledged() {
         damaged[at] ^= 0x55;
         damaged[at / 2] ^= 0x55;
         fs::write(&path, &damaged).unwrap();
-        match Vault::open(&config(&directory), day) {
+        match RedbStore::open(&config(&directory), day) {
             Err(Error::Damaged { .. } | Error::Foreign { .. }) => refusals += 1,
             Err(error) => panic!("{error}"),
             Ok(vault) => {
@@ -170,7 +170,7 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
         let file = FileBackend::new(file).map_err(io::Error::other)?;
         Ok(Box::new(Small { file, room: Arc::clone(&left), reserve: at.with_extension("redb.reserve") }))
     };
-    let vault = Vault::open_by(&path, (Box::new(opening), memory), (&name, Company::Alone), day).unwrap();
+    let vault = RedbStore::open_by(&path, (Box::new(opening), memory), (&name, Pairing::Alone), day).unwrap();
     let mut acknowledged = 0;
     let full = loop {
         let mut upload = vault.upload();

@@ -7,11 +7,10 @@ use serde::Deserialize;
 
 use crate::{
     access::{Caller, Namespace, authorization},
-    envelope,
-    incoming::collected,
-    json,
-    parameters::Parameters,
-    problem::{Kind, Problem},
+    api_error::{ApiError, Kind},
+    envelope, json,
+    query::Parameters,
+    request_body::collected,
     service::Service,
 };
 
@@ -26,7 +25,7 @@ pub(super) async fn of_all(
     caller: Caller<'_>,
     (parts, parameters): (&Parts, &Parameters),
     body: Body,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     match parts.method {
         Method::GET if caller.is_operator() => {
             let missing = service.look_for_namespaces().await.err().map(|mut problem| {
@@ -43,7 +42,7 @@ pub(super) async fn of_all(
             let made = service.make_namespace(&title(body).await?).await?;
             Ok(one(&made))
         }
-        _ => Err(Problem::method("GET or POST of namespaces")),
+        _ => Err(ApiError::method("GET or POST of namespaces")),
     }
 }
 
@@ -52,7 +51,7 @@ pub(super) async fn of_one(
     caller: Caller<'_>,
     name: &str,
     (parts, body): (&Parts, Body),
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     may_change(caller)?;
     match parts.method {
         Method::PUT => {
@@ -63,23 +62,23 @@ pub(super) async fn of_one(
             service.remove_namespace(name).await?;
             Ok(envelope::success("{}", None))
         }
-        _ => Err(Problem::method("GET, PUT or DELETE of a namespace")),
+        _ => Err(ApiError::method("GET, PUT or DELETE of a namespace")),
     }
 }
 
-fn may_change(caller: Caller<'_>) -> Result<(), Problem> {
+fn may_change(caller: Caller<'_>) -> Result<(), ApiError> {
     if caller.is_operator() {
         return Ok(());
     }
     let message =
         "only a token of [admin] creates, renames and removes namespaces; this token is for keys and values";
-    Err(Problem::of(Kind::OtherNamespace, message))
+    Err(ApiError::of(Kind::OtherNamespace, message))
 }
 
-async fn title(body: Body) -> Result<String, Problem> {
+async fn title(body: Body) -> Result<String, ApiError> {
     let text = collected(body, LONGEST).await?;
     let titled: Titled = serde_json::from_slice(&text)
-        .map_err(|why| Problem::bad(format!("expected {{\"title\": \"NAME\"}}: {why}")))?;
+        .map_err(|why| ApiError::bad(format!("expected {{\"title\": \"NAME\"}}: {why}")))?;
     Ok(titled.title)
 }
 
@@ -87,13 +86,13 @@ async fn title(body: Body) -> Result<String, Problem> {
 fn list(
     caller: Caller<'_>,
     parameters: &Parameters,
-    missing: Option<&Problem>,
-) -> Result<Response<Body>, Problem> {
+    missing: Option<&ApiError>,
+) -> Result<Response<Body>, ApiError> {
     let number = |name: &str, default: usize| match parameters.get(name) {
         None => Ok(default),
         Some(text) => {
             let number = text.parse().ok().filter(|&number| number > 0);
-            number.ok_or_else(|| Problem::bad(format!("{name}={text} is not a positive number")))
+            number.ok_or_else(|| ApiError::bad(format!("{name}={text} is not a positive number")))
         }
     };
     let (page, per_page) = (number("page", 1)?, number("per_page", PER_PAGE)?.min(MOST_PER_PAGE));

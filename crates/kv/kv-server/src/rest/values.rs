@@ -7,8 +7,8 @@ use kv::{Key, Page, Version};
 
 use super::{no_key, with_version};
 use crate::{
-    binding::expiring, envelope, incoming::Incoming, json, operations::Beside, parameters::Parameters,
-    problem::Problem, service::Service,
+    api_error::ApiError, envelope, json, operations::WriteOptions, query::Parameters,
+    request_body::RequestBody, service::Service, workerd_binding::expiring,
 };
 
 pub(super) async fn answer(
@@ -17,7 +17,7 @@ pub(super) async fn answer(
     key: &str,
     (parts, parameters): (&Parts, &Parameters),
     (body, version): (Body, Option<Version>),
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let key = Key::from_path(key)?;
     match parts.method {
         Method::GET => {
@@ -31,8 +31,8 @@ pub(super) async fn answer(
             Ok(response)
         }
         Method::PUT => {
-            let beside = Beside { version, ..expiring(&parts.headers, parameters)? };
-            let incoming = Incoming::of(&parts.headers, body)?;
+            let beside = WriteOptions { version, ..expiring(&parts.headers, parameters)? };
+            let incoming = RequestBody::of(&parts.headers, body)?;
             let version = service.put(namespace, key, beside, incoming).await?;
             Ok(with_version(envelope::success("{}", None), Some(version)))
         }
@@ -40,7 +40,7 @@ pub(super) async fn answer(
             let versions = service.delete(namespace, vec![key], version).await?;
             Ok(with_version(envelope::success("{}", None), versions.into_iter().next()))
         }
-        _ => Err(Problem::method("GET, PUT or DELETE of values/KEY")),
+        _ => Err(ApiError::method("GET, PUT or DELETE of values/KEY")),
     }
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn metadata(
     service: &Arc<Service>,
     namespace: &str,
     key: &str,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let found = service.get(namespace, &Key::from_path(key)?, None).await?.map_err(|_| no_key())?;
     Ok(envelope::success(found.about.metadata.as_ref().map_or("null", |metadata| metadata.as_str()), None))
 }
@@ -57,7 +57,7 @@ pub(super) async fn list(
     service: &Arc<Service>,
     namespace: &str,
     parameters: &Parameters,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let get = |name| parameters.get(name);
     let page = Page::asked(namespace, ("limit", get("limit")), get("prefix"), get("cursor"))?;
     let prefix = page.prefix.clone();

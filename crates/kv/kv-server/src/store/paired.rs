@@ -2,12 +2,12 @@
 //! of keys in a range.
 
 use http_stack::Bytes;
-use kv::{Content, Given, Known, Record, Span};
-use kv_redb::Vault;
+use kv::{ApplyOutcome, Content, KeyVersion, Record, Span};
+use kv_redb::RedbStore;
 use tokio::task::spawn_blocking;
 
 use super::Store;
-use crate::problem::{Problem, ended};
+use crate::api_error::{ApiError, ended};
 
 /// A position in the list of keys to be replicated.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Noted {
 impl Store {
     /// Reads keys to be replicated, after this position. `most` limits the number of keys and the bytes of
     /// values; the first value may exceed the limit.
-    pub(crate) async fn notes(&self, after: Reached, most: (usize, u64)) -> Result<Vec<Noted>, Problem> {
+    pub(crate) async fn notes(&self, after: Reached, most: (usize, u64)) -> Result<Vec<Noted>, ApiError> {
         match self {
             Self::File(vault) => {
                 let vault = vault.clone();
@@ -53,10 +53,10 @@ impl Store {
         &self,
         span: Span,
         most: (usize, usize),
-    ) -> Result<(Vec<Known>, Option<String>), Problem> {
+    ) -> Result<(Vec<KeyVersion>, Option<String>), ApiError> {
         let store = self.clone();
         let known = move || match store {
-            Self::File(vault) => Ok::<_, Problem>(vault.known(&span, most)?),
+            Self::File(vault) => Ok::<_, ApiError>(vault.known(&span, most)?),
             Self::Nats(bucket) => Ok(bucket.known(&span, most)?),
         };
         spawn_blocking(known).await.map_err(|error| ended(&error))?
@@ -67,7 +67,7 @@ impl Store {
     pub(crate) async fn take(
         &self,
         all: Vec<(String, Record, Bytes)>,
-    ) -> Result<Vec<Option<Given>>, Problem> {
+    ) -> Result<Vec<Option<ApplyOutcome>>, ApiError> {
         match self {
             Self::File(vault) => Ok(take(vault, all).await?.into_iter().map(Some).collect()),
             Self::Nats(bucket) => Ok(bucket.take(all).await?),
@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Marks keys durably as to be replicated.
-    pub(crate) async fn note(&self, full_keys: Vec<String>) -> Result<(), Problem> {
+    pub(crate) async fn note(&self, full_keys: Vec<String>) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.note(full_keys).await?),
             Self::Nats(bucket) => Ok(bucket.note(&full_keys).await?),
@@ -84,7 +84,7 @@ impl Store {
 
     /// Removes the marks of keys that the other store has in this version. Keys that were written since stay
     /// marked.
-    pub(crate) async fn unnote(&self, known: Vec<Known>) -> Result<(), Problem> {
+    pub(crate) async fn unnote(&self, known: Vec<KeyVersion>) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.unnote(known).await?),
             Self::Nats(bucket) => {
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Records that the initial synchronisation from the other store is complete.
-    pub(crate) async fn filled(&self) -> Result<(), Problem> {
+    pub(crate) async fn filled(&self) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.filled().await?),
             Self::Nats(bucket) => Ok(bucket.filled().await?),
@@ -121,7 +121,7 @@ impl Store {
 }
 
 /// Reads marked keys of a file. Blocks.
-fn notes(vault: &Vault, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, kv_redb::Error> {
+fn notes(vault: &RedbStore, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, kv_redb::Error> {
     let (mut noted, mut bytes) = (Vec::new(), 0);
     for key in vault.notes(after, most.0)? {
         let mut found = None;
@@ -142,7 +142,10 @@ fn notes(vault: &Vault, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, k
 }
 
 /// Writes records to a file: short values together, a long value in pieces.
-async fn take(vault: &Vault, all: Vec<(String, Record, Bytes)>) -> Result<Vec<Given>, kv_redb::Error> {
+async fn take(
+    vault: &RedbStore,
+    all: Vec<(String, Record, Bytes)>,
+) -> Result<Vec<ApplyOutcome>, kv_redb::Error> {
     let is_long = |(_, record, _): &(String, Record, Bytes)| matches!(&record.content, Content::Value(about) if about.bytes > LONG);
     if !all.iter().any(is_long) {
         return vault.take(all).await;

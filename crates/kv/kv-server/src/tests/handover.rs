@@ -20,18 +20,18 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
         memory: 1 << 20,
         disk: None,
         streams: None,
-        company: Company::Alone,
+        company: Pairing::Alone,
         largest: 100,
     };
     spawn_blocking(move || {
         let other = Service::open(config, access()).unwrap();
         assert_eq!(other.report().keys, Some(1));
-        other.leave();
+        other.release();
     })
     .await
     .unwrap();
     let service = Arc::clone(&store.service);
-    spawn_blocking(move || service.stay()).await.unwrap();
+    spawn_blocking(move || service.resume()).await.unwrap();
     let got = store.own("GET /k", "", b"").await;
     assert_eq!((got.text(), got.field("kv-source")), ("1", Some("store")));
     assert_eq!(store.service.report().error, None);
@@ -45,9 +45,9 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     let address = socket.local_addr().unwrap();
-    let serve = |service: &Arc<Service>, stop: &Stop| {
+    let serve = |service: &Arc<Service>, stop: &ShutdownSignal| {
         let server = Server::on(vec![socket.try_clone().unwrap()]).unwrap();
-        let (door, stop) = (Door::of(service).on(http_stack::Scheme::Http, Some(address)), stop.clone());
+        let (door, stop) = (KvHandler::of(service).on(http_stack::Scheme::Http, Some(address)), stop.clone());
         tokio::spawn(async move { server.serve(door, &stop).await })
     };
     serve(&old.service, &old.stop);
@@ -67,11 +67,11 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
         memory: 1 << 20,
         disk: None,
         streams: None,
-        company: Company::Alone,
+        company: Pairing::Alone,
         largest: 100,
     };
     let new = spawn_blocking(move || Arc::new(Service::open(config, access()).unwrap())).await.unwrap();
-    let stop = Stop::new();
+    let stop = ShutdownSignal::new();
     serve(&new, &stop);
     let length = kept.read(&mut said).await.unwrap();
     assert!(said[..length].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said[..length]));
@@ -82,8 +82,8 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
     kept.read_to_end(&mut rest).await.unwrap();
     assert!(rest.ends_with(b"\r\n\r\nnew"), "{}", String::from_utf8_lossy(&rest));
     assert_eq!((new.report().writes, old.service.report().writes), (1, 1));
-    stop.ask();
-    stop.ask();
+    stop.request();
+    stop.request();
 }
 
 #[tokio::test]
@@ -94,9 +94,9 @@ async fn requests_that_arrive_while_the_file_is_handed_over_get_no_error() {
     socket.set_nonblocking(true).unwrap();
     let address = socket.local_addr().unwrap();
     let serve = |service: &Arc<Service>| {
-        let (server, stop) = (Server::on(vec![socket.try_clone().unwrap()]).unwrap(), Stop::new());
+        let (server, stop) = (Server::on(vec![socket.try_clone().unwrap()]).unwrap(), ShutdownSignal::new());
         let (door, stop_server) =
-            (Door::of(service).on(http_stack::Scheme::Http, Some(address)), stop.clone());
+            (KvHandler::of(service).on(http_stack::Scheme::Http, Some(address)), stop.clone());
         tokio::spawn(async move { server.serve(door, &stop_server).await });
         stop
     };
@@ -126,19 +126,19 @@ async fn requests_that_arrive_while_the_file_is_handed_over_get_no_error() {
     let mut service = Arc::clone(&current.service);
     for _ in 0..10 {
         let leaving = Arc::clone(&service);
-        spawn_blocking(move || leaving.leave()).await.unwrap();
+        spawn_blocking(move || leaving.release()).await.unwrap();
         let config = Config {
             place: Some(Place::File(folder.path().join("kv.redb"))),
             name: StoreName::new("lhr").unwrap(),
             memory: 1 << 20,
             disk: None,
             streams: None,
-            company: Company::Alone,
+            company: Pairing::Alone,
             largest: 100,
         };
         service = spawn_blocking(move || Arc::new(Service::open(config, access()).unwrap())).await.unwrap();
         let old = std::mem::replace(&mut stop, serve(&service));
-        old.ask();
+        old.request();
         while service.report().writes < 20 && !clients.iter().all(tokio::task::JoinHandle::is_finished) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
@@ -147,8 +147,8 @@ async fn requests_that_arrive_while_the_file_is_handed_over_get_no_error() {
     for client in clients {
         client.await.unwrap();
     }
-    stop.ask();
-    stop.ask();
+    stop.request();
+    stop.request();
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
         memory: 1 << 20,
         disk: None,
         streams: None,
-        company: Company::Alone,
+        company: Pairing::Alone,
         largest: 100,
     };
     let error = spawn_blocking(|| Service::open(config, access()).unwrap_err().to_string()).await.unwrap();
@@ -180,7 +180,7 @@ async fn what_is_being_read_when_the_file_is_left_is_read_to_its_end() {
     let mut first = [0; 100];
     stream.read_exact(&mut first).await.unwrap();
     let service = Arc::clone(&store.service);
-    let leaving = spawn_blocking(move || service.leave());
+    let leaving = spawn_blocking(move || service.release());
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.unwrap();
     assert!(rest.ends_with(&value[100..]));

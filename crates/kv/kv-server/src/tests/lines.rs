@@ -113,7 +113,7 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     let address = format!("nats://127.0.0.1:{}", between.port).parse().unwrap();
     let name = StoreName::new("lhr").unwrap();
     let open =
-        move || kv_nats::Bucket::open(address, name, Company::Alone, None, crate::service::now).unwrap();
+        move || kv_nats::Bucket::open(address, name, Pairing::Alone, None, crate::service::now).unwrap();
     let bucket = spawn_blocking(open).await.unwrap();
     while bucket.trouble().is_some() {
         sleep(Duration::from_millis(10)).await;

@@ -285,10 +285,10 @@ async fn paired(nats: &Nats) -> kv_nats::Bucket {
 }
 
 async fn paired_at(nats: &Nats, now: fn() -> Millis) -> kv_nats::Bucket {
-    opened(nats, "lhr", Company::Paired, now).await
+    opened(nats, "lhr", Pairing::Paired, now).await
 }
 
-async fn opened(nats: &Nats, name: &str, company: Company, now: fn() -> Millis) -> kv_nats::Bucket {
+async fn opened(nats: &Nats, name: &str, company: Pairing, now: fn() -> Millis) -> kv_nats::Bucket {
     let Place::Nats(address) = nats.place() else { panic!("it is in NATS") };
     let name = StoreName::new(name).unwrap();
     let open = move || kv_nats::Bucket::open(address, name, company, None, now).unwrap();
@@ -410,7 +410,7 @@ async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same()
     let monitor = free_port();
     let nats = Nats::with(&format!("jetstream {{ store_dir: \"DIR\" }}\nhttp: \"127.0.0.1:{monitor}\""));
     let bucket = paired(&nats).await;
-    let other = opened(&nats, "fra", Company::Alone, crate::service::now).await;
+    let other = opened(&nats, "fra", Pairing::Alone, crate::service::now).await;
     let consumers = async || streams(monitor).await["consumers"].as_u64().unwrap();
     let put = |key: String| kv_nats::Put {
         key,

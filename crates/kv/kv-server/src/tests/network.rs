@@ -17,12 +17,12 @@ use std::{
 };
 
 use http_stack::{Body, HeaderMap, Method, Request, StatusCode, header, server::Handler};
-use kv::{Places, Tier};
-use tier_routing::{Centre, CentreId, KeyHash};
+use kv::{Placement, Tier};
+use tier_routing::{Centre, DataCentreId, KeyHash};
 use tokio::{sync::Notify, task::JoinHandle};
 
 use super::*;
-use crate::{Links, Sending, Unreached, Whereabouts};
+use crate::{CopyReport, PeerError, PeerLinks, Sending};
 
 /// Two data centres in Europe with the store in the first one, two in America and one in Asia.
 const NAMES: [(&str, &str); 5] = [("lhr", "eu"), ("fra", "eu"), ("nyc", "us"), ("sea", "us"), ("sin", "as")];
@@ -37,7 +37,7 @@ struct World {
 }
 
 struct Wires {
-    places: Places,
+    places: Placement,
     services: OnceLock<Vec<Arc<Service>>>,
     /// Pairs of sender and receiver.
     cut: Mutex<HashSet<(usize, usize)>>,
@@ -59,7 +59,7 @@ type Held = (usize, Method, Arc<Notify>, Arc<Notify>);
 
 /// The links of one data centre.
 struct From {
-    here: CentreId,
+    here: DataCentreId,
     wires: Arc<Wires>,
 }
 
@@ -87,44 +87,44 @@ impl Answer {
     }
 }
 
-impl Links for From {
-    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(CentreId, Tier)> {
+impl PeerLinks for From {
+    fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(DataCentreId, Tier)> {
         self.wires.places.next(key, (self.here, asked_as), |centre| self.answers(centre))
     }
 
-    fn store(&self) -> Option<CentreId> {
+    fn store(&self) -> Option<DataCentreId> {
         self.wires.places.far_store(self.here, |centre| self.answers(centre))
     }
 
-    fn stores(&self) -> Vec<CentreId> {
+    fn stores(&self) -> Vec<DataCentreId> {
         self.wires.places.stores().to_vec()
     }
 
-    fn answers(&self, centre: CentreId) -> bool {
+    fn is_up(&self, centre: DataCentreId) -> bool {
         Self::answers(self, centre)
     }
 
-    fn told(&self, key: KeyHash) -> Vec<CentreId> {
+    fn subscribers(&self, key: KeyHash) -> Vec<DataCentreId> {
         self.wires.places.told(key, |centre| self.answers(centre))
     }
 
-    fn here(&self) -> CentreId {
+    fn local(&self) -> DataCentreId {
         self.here
     }
 
-    fn all(&self) -> Vec<CentreId> {
+    fn all(&self) -> Vec<DataCentreId> {
         (0..self.wires.order.lock().unwrap().len()).map(id).collect()
     }
 
-    fn name(&self, centre: CentreId) -> String {
+    fn name(&self, centre: DataCentreId) -> String {
         self.wires.number(centre).map_or_else(String::new, |number| NAMES[number].0.to_owned())
     }
 
-    fn send(&self, centre: CentreId, request: Request<Body>) -> Sending<'_> {
+    fn send(&self, centre: DataCentreId, request: Request<Body>) -> Sending<'_> {
         Box::pin(async move {
             let number = self.wires.number(centre).expect("a number of the file that is read");
             if self.is_cut(id(number)) {
-                return Err(Unreached::NotAsked("the link is cut".to_owned()));
+                return Err(PeerError::NotAsked("the link is cut".to_owned()));
             }
             let method = request.method().clone();
             if method == Method::PUT {
@@ -149,23 +149,23 @@ impl Links for From {
 }
 
 impl Wires {
-    fn number(&self, centre: CentreId) -> Option<usize> {
+    fn number(&self, centre: DataCentreId) -> Option<usize> {
         self.order.lock().unwrap().get(usize::from(centre.0)).copied()
     }
 }
 
 impl From {
-    fn is_cut(&self, centre: CentreId) -> bool {
+    fn is_cut(&self, centre: DataCentreId) -> bool {
         self.wires.cut.lock().unwrap().contains(&(usize::from(self.here.0), usize::from(centre.0)))
     }
 
-    fn answers(&self, centre: CentreId) -> bool {
+    fn answers(&self, centre: DataCentreId) -> bool {
         !self.wires.is_known || !self.is_cut(centre)
     }
 }
 
-fn id(number: usize) -> CentreId {
-    CentreId(u16::try_from(number).unwrap())
+fn id(number: usize) -> DataCentreId {
+    DataCentreId(u16::try_from(number).unwrap())
 }
 
 impl World {
@@ -195,7 +195,7 @@ impl World {
         let network =
             tier_routing::Network::new(NAMES.into_iter().map(centre).collect(), |_, _| Duration::ZERO);
         let wires = Arc::new(Wires {
-            places: Places::new(network, &stores.iter().map(|(store, _)| id(*store)).collect::<Vec<_>>()),
+            places: Placement::new(network, &stores.iter().map(|(store, _)| id(*store)).collect::<Vec<_>>()),
             services: OnceLock::new(),
             cut: Mutex::default(),
             is_known,
@@ -215,12 +215,12 @@ impl World {
                     segment_store::Config::new(folder.path().join(format!("values-{name}")), 64 << 20)
                 }),
                 streams: None,
-                company: if stores.len() > 1 { Company::Paired } else { Company::Alone },
+                company: if stores.len() > 1 { Pairing::Paired } else { Pairing::Alone },
                 largest: Config::LARGEST,
             };
             let service = spawn_blocking(move || Service::open(config, access()).unwrap()).await.unwrap();
             let links = From { here: id(number), wires: Arc::clone(&wires) };
-            services.push(Arc::new(service.linked_by(Arc::new(links))));
+            services.push(Arc::new(service.with_replication(Arc::new(links))));
         }
         assert!(wires.services.set(services.clone()).is_ok());
         Self { services, wires, folder }
@@ -247,7 +247,7 @@ impl World {
             request.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
             *request.body_mut() = Body::whole(body);
         }
-        let response = Door::of(&self.services[centre]).handle(request).await.unwrap();
+        let response = KvHandler::of(&self.services[centre]).handle(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect(32 << 20).await.unwrap().to_vec();
         Answer { status: parts.status.as_u16(), headers: parts.headers, body }
@@ -312,7 +312,7 @@ impl World {
 fn key_with(world: &World, wanted: impl Fn(usize, usize) -> bool, of: usize) -> String {
     let namespace = Namespace::id_of("sessions");
     let is_it = |key: &String| {
-        let hash = Places::hash(&namespace, key);
+        let hash = Placement::hash(&namespace, key);
         let regional = world.wires.places.regional(hash, id(of), |_| true).unwrap();
         let upper = world.wires.places.upper(hash, |_| true).unwrap();
         wanted(usize::from(regional.0), usize::from(upper.0))
@@ -384,7 +384,7 @@ async fn a_write_tells_the_places_of_its_key_and_no_others() {
     let world = World::new().await;
     for number in 0..20 {
         let key = format!("k{number}");
-        let hash = Places::hash(&Namespace::id_of("sessions"), &key);
+        let hash = Placement::hash(&Namespace::id_of("sessions"), &key);
         let places = world.wires.places.told(hash, |_| true);
         let places = places.iter().filter(|&&centre| centre != id(LHR)).count();
         assert!((2..=4).contains(&places));
@@ -624,7 +624,7 @@ async fn no_visitor_is_taken_for_a_data_centre() {
             if let Some(token) = token {
                 headers.insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
             }
-            let response = Door::of(&world.services[LHR]).handle(request).await.unwrap();
+            let response = KvHandler::of(&world.services[LHR]).handle(request).await.unwrap();
             assert_eq!(response.status().as_u16(), status, "{word} {token:?}");
         }
     }
@@ -644,7 +644,7 @@ async fn what_each_would_answer_is_shown_and_changes_nothing() {
     for _ in 0..2 {
         let asked = world.ask(SEA, Method::GET, &target, "").await;
         let result = serde_json::from_str::<serde_json::Value>(asked.text()).unwrap()["result"].take();
-        let all: Whereabouts = serde_json::from_value(result).unwrap();
+        let all: CopyReport = serde_json::from_value(result).unwrap();
         assert_eq!(all.key, key);
         let told: Vec<_> = all
             .data_centres
@@ -701,7 +701,7 @@ async fn who_says_something_wrong_over_a_link_is_refused() {
 async fn who_asks_while_another_process_takes_the_stores_place_waits_for_that() {
     let world = Arc::new(World::new().await);
     let service = Arc::clone(&world.services[LHR]);
-    spawn_blocking(move || service.leave()).await.unwrap();
+    spawn_blocking(move || service.release()).await.unwrap();
     let asked = world.asked();
     let writing = {
         let world = Arc::clone(&world);
@@ -711,7 +711,7 @@ async fn who_asks_while_another_process_takes_the_stores_place_waits_for_that() 
         tokio::task::yield_now().await;
     }
     let service = Arc::clone(&world.services[LHR]);
-    spawn_blocking(move || service.stay()).await.unwrap();
+    spawn_blocking(move || service.resume()).await.unwrap();
     let version = writing.await.unwrap();
     assert_eq!(world.get(LHR, "a").await.field("kv-version"), version);
 }
@@ -786,7 +786,7 @@ async fn many_values_on_their_way_have_their_place_and_their_length_until_the_st
             *request.method_mut() = Method::PUT;
             *request.uri_mut() = target.parse().unwrap();
             request.headers_mut().insert(header::AUTHORIZATION, "Bearer s".parse().unwrap());
-            Door::of(&world.services[SIN]).handle(request).await.map(drop)
+            KvHandler::of(&world.services[SIN]).handle(request).await.map(drop)
         })
     };
     begun.notified().await;
@@ -813,10 +813,10 @@ async fn who_has_another_number_in_a_new_file_is_told_by_its_name() {
     world.put(LHR, &key, "2").await;
     *world.wires.order.lock().unwrap() = vec![LHR, SIN];
     world.heal();
-    let name = crate::copies::Name::of(&Namespace::id_of("sessions"), &key);
+    let name = crate::value_cache::Name::of(&Namespace::id_of("sessions"), &key);
     while world.services[SIN]
         .copies
-        .find(&name, kv::Wanted::default(), world.services[SIN].elapsed())
+        .find(&name, kv::ReadOptions::default(), world.services[SIN].elapsed())
         .is_some()
     {
         tokio::task::yield_now().await;

@@ -4,14 +4,14 @@
 
 use std::{fmt, io};
 
-use http_stack::client::Step;
+use http_stack::client::Phase;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of HTTP or of the connection.
     Http(http_stack::Failure),
     /// The request timed out in this step.
-    Timeout(Step),
+    Timeout(Phase),
     /// The run ended before the response was complete.
     Abandoned,
     /// The request was due, but too many others were in flight.

@@ -1,6 +1,6 @@
 //! The part of a final response's head that is recorded, or needed for the next request.
 
-use http_cache::Told;
+use http_cache::CacheOutcome;
 use http_stack::{HeaderMap, HeaderName, StatusCode, client::Reply, header};
 
 use super::Field;
@@ -10,7 +10,7 @@ pub(crate) struct Head {
     pub(crate) status: Option<StatusCode>,
     pub(crate) location: Option<String>,
     pub(crate) server_timing: Option<String>,
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<CacheOutcome>,
     /// Fields that become labels.
     pub(crate) recorded: Vec<(HeaderName, String)>,
 }
@@ -22,7 +22,7 @@ impl Head {
         Self {
             status: Some(status),
             location: headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned),
-            told: Told::read(headers),
+            told: CacheOutcome::read(headers),
             recorded: record.iter().filter_map(|field| field.read(headers)).collect(),
             server_timing: (!timings.is_empty()).then(|| timings.join(", ")),
         }

@@ -28,7 +28,7 @@ use super::{
     schedule::Schedule,
 };
 use crate::{
-    Stop,
+    ShutdownSignal,
     catalogue::Draws,
     client::{Chain, Client, Measured, Prepared},
     clock::nanos,
@@ -44,10 +44,10 @@ pub(crate) struct Generator {
     pub(crate) samples: mpsc::Sender<Measured>,
     pub(crate) progress: Progress,
     /// The caller's request to end the run.
-    pub(crate) stop: Stop,
+    pub(crate) stop: ShutdownSignal,
     /// The run's internal stop: after one request to stop, nothing more is sent; after a second, requests in
     /// flight are aborted.
-    pub(crate) halt: Stop,
+    pub(crate) halt: ShutdownSignal,
     /// One permit per request in flight or per worker.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
@@ -95,10 +95,10 @@ impl Generator {
         // unless a second one aborts them.
         let replays = matches!(self.config.pace, Pace::Replay(_));
         let has_end = replays || self.config.duration.is_some() || self.config.count.is_some();
-        let ended_early = has_end && self.stop.is_asked();
+        let ended_early = has_end && self.stop.is_requested();
         let sending = Duration::from_nanos(clock.now().saturating_sub(began).max(1));
         let cpu = sys::thread_cpu().saturating_sub(cpu_before);
-        self.halt.ask();
+        self.halt.request();
         let gave_up = self.drain().await;
         Ok(SelfReport {
             left_over,
@@ -149,7 +149,7 @@ impl Generator {
                 if burst % BURST == 0 {
                     tokio::task::yield_now().await;
                 }
-                if self.stop.is_asked() || self.halt.is_asked() {
+                if self.stop.is_requested() || self.halt.is_requested() {
                     break;
                 }
             }
@@ -292,7 +292,7 @@ impl Generator {
             () = tokio::time::sleep(self.config.grace) => false,
             () = self.stop.insisted() => true,
         };
-        self.halt.ask();
+        self.halt.request();
         self.all_done().await;
         insisted
     }

@@ -14,7 +14,7 @@ use super::{
     steps::Steps,
     summary::Tally,
 };
-use crate::{Stop, client::Failure, clock, load::Progress, sys, timer::Timer};
+use crate::{ShutdownSignal, client::Failure, clock, load::Progress, sys, timer::Timer};
 
 /// Pings all targets, writes each ping into `recording`, and returns a summary.
 ///
@@ -29,7 +29,7 @@ pub fn run<W: Write>(
     config: &Config,
     recording: Writer<W>,
     progress: &Progress,
-    stop: &Stop,
+    stop: &ShutdownSignal,
 ) -> Result<Summary, Error> {
     run_by(targets, config, recording, progress, stop, Clocks::start(clocks::as_it_is))
 }
@@ -40,7 +40,7 @@ pub(super) fn run_by<W: Write>(
     config: &Config,
     recording: Writer<W>,
     progress: &Progress,
-    stop: &Stop,
+    stop: &ShutdownSignal,
     clocks: Clocks,
 ) -> Result<Summary, Error> {
     config.check(targets.len())?;
@@ -127,9 +127,9 @@ impl<'r, W: Write> Shell<'r, W> {
         })
     }
 
-    async fn run(&mut self, stop: &Stop) -> Result<(), Error> {
+    async fn run(&mut self, stop: &ShutdownSignal) -> Result<(), Error> {
         loop {
-            if stop.is_asked() {
+            if stop.is_requested() {
                 self.interrupted |= self.rounds.stop();
             }
             self.send_due()?;
@@ -149,7 +149,7 @@ impl<'r, W: Write> Shell<'r, W> {
                 slept = self.timer.sleep(sleep) => {
                     slept.map_err(|source| Error::System { what: "set a timer", source })?;
                 }
-                () = stop.asked(), if !stop.is_asked() => {}
+                () = stop.asked(), if !stop.is_requested() => {}
                 () = stop.insisted() => {
                     self.interrupted = true;
                     break;

@@ -12,7 +12,7 @@ use super::{
     rounds::{Answer, Rounds},
     *,
 };
-use crate::{Stop, load::Progress};
+use crate::{ShutdownSignal, load::Progress};
 
 const MS: u64 = 1_000_000;
 
@@ -123,7 +123,7 @@ fn three_hundred_targets_answer_over_both_families() {
     let config = Config { timeout: Duration::from_secs(60), size: 3, ..config(2, 100, 0) };
     let mut file = Vec::new();
     let recording = Writer::new(&mut file, &header(&targets, &config)).unwrap();
-    let summary = run(&targets, &config, recording, &Progress::default(), &Stop::new()).unwrap();
+    let summary = run(&targets, &config, recording, &Progress::default(), &ShutdownSignal::new()).unwrap();
     assert_eq!((summary.sent, summary.received), (600, 600));
     for target in &summary.targets {
         let rtt = target.rtt_ms.as_ref().unwrap();
@@ -150,7 +150,7 @@ fn round_trips_survive_a_clock_that_is_set_and_it_is_said_when() {
     let targets = resolve(&["127.0.3.1", "127.0.3.2"].map(str::to_owned), Family::Any).unwrap();
     let config = config(45, 20, 60_000);
     let recording = Writer::new(std::io::sink(), &header(&targets, &config)).unwrap();
-    let (progress, stop) = (Progress::default(), Stop::new());
+    let (progress, stop) = (Progress::default(), ShutdownSignal::new());
     let summary =
         run::run_by(&targets, &config, recording, &progress, &stop, Clocks::start(restless)).unwrap();
     assert_eq!(summary.received, 90);

@@ -18,7 +18,7 @@ use super::{
     Config,
     content::{self, Content},
     service_time::ServiceTime,
-    sleeper::Sleeper,
+    timer_wheel::Sleeper,
     zeros::Zeros,
 };
 use crate::clock::Clock;

@@ -6,7 +6,7 @@ use super::*;
 
 fn refuse(listen: Vec<SocketAddr>) -> Error {
     let config = Config { listen, ..Config::default() };
-    serve(&config, |_| panic!("it must not come up"), &Stop::new()).unwrap_err()
+    serve(&config, |_| panic!("it must not come up"), &ShutdownSignal::new()).unwrap_err()
 }
 
 #[test]
@@ -31,6 +31,6 @@ fn an_address_of_another_machine_is_refused() {
 fn a_bad_name_makes_no_certificate() {
     let tls = Tls { names: vec!["n\u{e4}me".to_owned()], ..Tls::default() };
     let config = Config { listen: vec!["127.0.0.1:0".parse().unwrap()], tls: Some(tls), ..Config::default() };
-    let error = serve(&config, |_| panic!("it must not come up"), &Stop::new()).unwrap_err();
+    let error = serve(&config, |_| panic!("it must not come up"), &ShutdownSignal::new()).unwrap_err();
     assert!(matches!(error, Error::Http(http_stack::Error::Certificate { .. })), "{error}");
 }

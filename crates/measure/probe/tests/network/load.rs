@@ -8,7 +8,7 @@ use std::{
 };
 
 use probe::{
-    Catalogue, Error, Stop,
+    Catalogue, Error, ShutdownSignal,
     client::{Connections, Protocol, Target},
     load::{self, Arrival, Config, Pace, Progress, Replay},
     serve::ServiceTime,
@@ -40,10 +40,10 @@ struct Recorded {
 }
 
 fn run(target: &Target, config: &Config) -> Recorded {
-    run_until(target, config, &Progress::default(), &Stop::new())
+    run_until(target, config, &Progress::default(), &ShutdownSignal::new())
 }
 
-fn run_until(target: &Target, config: &Config, progress: &Progress, stop: &Stop) -> Recorded {
+fn run_until(target: &Target, config: &Config, progress: &Progress, stop: &ShutdownSignal) -> Recorded {
     let paper = Paper::default();
     let recording = Writer::new(paper.clone(), &load::header(target, config)).unwrap();
     let summary = load::run(target, config, recording, progress, stop).unwrap();
@@ -249,13 +249,13 @@ fn asked_to_stop_it_finishes_what_is_in_flight_and_ends_the_recording() {
         Pace::Closed { concurrency: 2 },
     ] {
         let config = Config { pace, duration: None, ..Config::default() };
-        let (progress, stop) = (Progress::default(), Stop::new());
+        let (progress, stop) = (Progress::default(), ShutdownSignal::new());
         let recorded = std::thread::scope(|scope| {
             let running = scope.spawn(|| run_until(&origin.target(), &config, &progress, &stop));
             while progress.done() < 10 {
                 std::thread::yield_now();
             }
-            stop.ask();
+            stop.request();
             running.join().unwrap()
         });
         assert_eq!((recorded.end.samples, recorded.end.failed), (progress.done(), 0));
@@ -268,14 +268,14 @@ fn asked_to_stop_it_finishes_what_is_in_flight_and_ends_the_recording() {
 fn a_run_that_is_ended_before_its_time_says_so() {
     let origin = origin(V4, Security::Clear, |_| {});
     let ended_by = |config: &Config, ask: bool| {
-        let (progress, stop) = (Progress::default(), Stop::new());
+        let (progress, stop) = (Progress::default(), ShutdownSignal::new());
         std::thread::scope(|scope| {
             let running = scope.spawn(|| run_until(&origin.target(), config, &progress, &stop));
             while ask && progress.done() < 3 {
                 std::thread::yield_now();
             }
             if ask {
-                stop.ask();
+                stop.request();
             }
             running.join().unwrap()
         })
@@ -302,7 +302,8 @@ fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
         ..open("10000000/s", Arrival::Constant, 0)
     };
     let nowhere = Writer::new(io::sink(), &Header::default()).unwrap();
-    let summary = load::run(&origin.target(), &config, nowhere, &Progress::default(), &Stop::new()).unwrap();
+    let summary =
+        load::run(&origin.target(), &config, nowhere, &Progress::default(), &ShutdownSignal::new()).unwrap();
     assert!(summary.n < 10_000_000);
     assert!(summary.reasons[0].ends_with("the generator could not keep the rate"), "{:?}", summary.reasons);
     assert!(summary.reasons[0].contains(" of 10000000 requests"), "{:?}", summary.reasons);
@@ -323,14 +324,14 @@ fn asked_twice_it_gives_up_what_is_in_flight() {
     let origin =
         origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MAX));
     let config = Config { duration: None, ..open("1000/s", Arrival::Constant, 5) };
-    let (progress, stop) = (Progress::default(), Stop::new());
+    let (progress, stop) = (Progress::default(), ShutdownSignal::new());
     let recorded = std::thread::scope(|scope| {
         let running = scope.spawn(|| run_until(&origin.target(), &config, &progress, &stop));
         while progress.sent() < 5 {
             std::thread::yield_now();
         }
-        stop.ask();
-        stop.ask();
+        stop.request();
+        stop.request();
         running.join().unwrap()
     });
     assert_eq!(recorded.summary.errors_by_reason["unfinished when the run ended"], 5);
@@ -362,8 +363,9 @@ fn a_recording_that_cannot_be_written_ends_the_run() {
     }
     let origin = origin(V4, Security::Clear, |_| {});
     let config = Config { duration: None, count: None, ..closed(2, 0) };
-    let outcome = Writer::new(Full, &Header::default())
-        .map(|recording| load::run(&origin.target(), &config, recording, &Progress::default(), &Stop::new()));
+    let outcome = Writer::new(Full, &Header::default()).map(|recording| {
+        load::run(&origin.target(), &config, recording, &Progress::default(), &ShutdownSignal::new())
+    });
     match outcome {
         // An unbuffered writer fails immediately.
         Err(_) => {}
@@ -376,6 +378,7 @@ fn more_workers_than_open_files_are_refused() {
     let config = closed(usize::MAX, 1);
     let recording = Writer::new(io::sink(), &Header::default()).unwrap();
     let target = "http://localhost:1/".parse().unwrap();
-    let error = load::run(&target, &config, recording, &Progress::default(), &Stop::new()).unwrap_err();
+    let error =
+        load::run(&target, &config, recording, &Progress::default(), &ShutdownSignal::new()).unwrap_err();
     assert!(error.to_string().contains("ulimit -n"), "{error}");
 }

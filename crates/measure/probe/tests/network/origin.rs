@@ -264,7 +264,7 @@ fn trust_is_needed_or_waived() {
 fn a_file_without_certificates_is_no_trust() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let config = config(|http| http.trust = Trust::File(file.path().to_owned()));
-    let error = probe::client::Client::new(&config, &probe::Stop::new()).err().unwrap();
+    let error = probe::client::Client::new(&config, &probe::ShutdownSignal::new()).err().unwrap();
     assert!(
         matches!(error, Error::Http(http_stack::Error::Trust { .. })) && error.to_string().contains("PEM"),
         "{error}"
@@ -311,6 +311,6 @@ fn the_certificate_covers_what_is_listened_on_and_the_ca_is_written() {
         tls: Some(Tls { write_ca: Some("/nonexistent/ca.pem".into()), ..Tls::default() }),
         ..serve::Config::default()
     };
-    let error = serve::serve(&unwritable, |_| {}, &probe::Stop::new()).unwrap_err();
+    let error = serve::serve(&unwritable, |_| {}, &probe::ShutdownSignal::new()).unwrap_err();
     assert!(matches!(error, Error::WriteCa { .. }), "{error}");
 }

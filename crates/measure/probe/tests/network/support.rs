@@ -13,7 +13,7 @@ use std::{
 };
 
 use probe::{
-    Stop,
+    ShutdownSignal,
     client::{self, Client, Target, Trust},
     serve::{self, Tls},
 };
@@ -24,7 +24,7 @@ pub struct Origin {
     pub ready: serve::Ready,
     scheme: &'static str,
     ca: tempfile::TempDir,
-    stop: Stop,
+    stop: ShutdownSignal,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -51,7 +51,7 @@ pub fn origin(address: &str, security: Security, adjust: impl FnOnce(&mut serve:
     let mut config =
         serve::Config { listen: vec![address.parse().unwrap()], tls, ..serve::Config::default() };
     adjust(&mut config);
-    let stop = Stop::new();
+    let stop = ShutdownSignal::new();
     let (sender, receiver) = mpsc::channel();
     let asked = stop.clone();
     let thread = thread::spawn(move || {
@@ -85,7 +85,7 @@ impl Origin {
 
 impl Drop for Origin {
     fn drop(&mut self) {
-        self.stop.ask();
+        self.stop.request();
         self.thread.take().unwrap().join().unwrap();
     }
 }
@@ -142,7 +142,7 @@ pub fn config(adjust: impl FnOnce(&mut http_stack::client::Config)) -> client::C
 /// Sends requests sequentially with one client.
 pub fn fetch(config: &client::Config, targets: &[Target]) -> Vec<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let client = Client::new(config, &Stop::new()).unwrap();
+    let client = Client::new(config, &ShutdownSignal::new()).unwrap();
     runtime.block_on(async {
         let mut samples = Vec::new();
         for target in targets {

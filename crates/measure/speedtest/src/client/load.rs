@@ -11,27 +11,27 @@ use std::{
 use tokio::{sync::Notify, task::JoinSet};
 
 use super::{
+    accumulator::{Notes, Probe},
     config::Config,
-    line::Line,
-    measured::{Notes, Probe},
     progress::Progress,
     request::Look,
+    session::TestSession,
     transfer,
 };
 use crate::{
     Error,
     latency::{Busy, On, is_under_load},
     plan::Direction,
-    stop::Course,
+    size_ramp::SizeRamp,
 };
 
 /// Executes the transfers of a set. Returns the duration of each.
 pub(crate) async fn set(
-    line: &Arc<Line>,
+    line: &Arc<TestSession>,
     config: &Config,
     progress: &Progress,
     notes: &mut Notes,
-    course: &Course<'_>,
+    course: &SizeRamp<'_>,
     (direction, bytes, count): (Direction, u64, u32),
 ) -> Result<Vec<Duration>, Error> {
     let began = line.now();
@@ -97,7 +97,7 @@ impl Prober {
 
     /// Sends a probe on each kind of connection periodically until the set has ended, and waits for the
     /// outstanding ones.
-    async fn probe(self: Arc<Self>, line: Arc<Line>, every: Duration, loaded_from: Duration) {
+    async fn probe(self: Arc<Self>, line: Arc<TestSession>, every: Duration, loaded_from: Duration) {
         let mut under_way = JoinSet::new();
         loop {
             tokio::select! {
@@ -118,7 +118,7 @@ impl Prober {
         while under_way.join_next().await.is_some() {}
     }
 
-    async fn one(&self, line: &Line, on: On) {
+    async fn one(&self, line: &TestSession, on: On) {
         let began = line.now();
         // A failed probe is no latency sample. If the line is down, the transfer fails.
         let Ok(look) = line.look(on).await else { return };

@@ -43,7 +43,7 @@ fn config(url: &str, protocol: Protocol) -> Config {
 }
 
 fn made(config: &Config) -> Result<Measurement, Error> {
-    run(config, &Progress::default(), &Stop::new())
+    run(config, &Progress::default(), &ShutdownSignal::new())
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn latency_under_load_is_missing_where_nothing_takes_long_and_scores_are_ranges(
 #[test]
 fn a_test_that_is_stopped_says_so_and_has_what_there_was() {
     let served = Served::with(Served::config());
-    let stop = Stop::new();
-    stop.ask();
+    let stop = ShutdownSignal::new();
+    stop.request();
     let config = config(&served.url("http"), Protocol::Http1);
     let Measurement { outcome, samples, .. } = run(&config, &Progress::default(), &stop).unwrap();
     assert!(outcome.interrupted && samples.is_empty());

@@ -6,13 +6,14 @@ use http_stack::{Body, Method, client::Trace};
 use tokio::task::JoinSet;
 
 use super::{
-    line::Line,
     request::{self, Refusal},
+    session::TestSession,
 };
 use crate::{
     bandwidth::Transfer,
-    noise, pieces,
+    chunk_timing,
     plan::Direction,
+    random_body,
     wire::{self, Received, Token},
 };
 
@@ -34,7 +35,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) async fn download(
-    line: &Arc<Line>,
+    line: &Arc<TestSession>,
     bytes: u64,
     streams: u32,
     test: Option<Token>,
@@ -42,12 +43,12 @@ pub(crate) async fn download(
     all(line, Direction::Download, bytes, streams, test).await
 }
 
-pub(crate) async fn upload(line: &Arc<Line>, bytes: u64, streams: u32) -> Result<Moved, Refusal> {
+pub(crate) async fn upload(line: &Arc<TestSession>, bytes: u64, streams: u32) -> Result<Moved, Refusal> {
     all(line, Direction::Upload, bytes, streams, Some(line.test)).await
 }
 
 async fn all(
-    line: &Arc<Line>,
+    line: &Arc<TestSession>,
     direction: Direction,
     bytes: u64,
     streams: u32,
@@ -84,7 +85,7 @@ async fn all(
     Ok(Moved::of(bytes, began, line.clock().now(), requests))
 }
 
-async fn down(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, Refusal> {
+async fn down(line: &TestSession, bytes: u64, test: Option<Token>) -> Result<Request, Refusal> {
     let mut path = format!("{}?bytes={bytes}", wire::DOWN);
     if let Some(test) = test {
         path = format!("{path}&test={test}");
@@ -94,9 +95,9 @@ async fn down(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, R
     line.used(&trace);
     let mut body = response.into_body();
     let taken = |bytes| line.progress.add(Direction::Download, bytes);
-    let first_bytes = pieces::first(&mut body, taken).await?;
+    let first_bytes = chunk_timing::first(&mut body, taken).await?;
     let first = line.clock().now();
-    let came = first_bytes + if first_bytes > 0 { pieces::rest(&mut body, taken).await? } else { 0 };
+    let came = first_bytes + if first_bytes > 0 { chunk_timing::rest(&mut body, taken).await? } else { 0 };
     if came != bytes {
         return Err(Refusal::Senseless("another size than requested"));
     }
@@ -105,10 +106,10 @@ async fn down(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, R
     Ok(Request { bytes, trace, ended, first_bytes, first, last })
 }
 
-async fn up(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, Refusal> {
+async fn up(line: &TestSession, bytes: u64, test: Option<Token>) -> Result<Request, Refusal> {
     let path = test.map_or_else(|| wire::UP.to_owned(), |test| format!("{}?test={test}", wire::UP));
     let progress = line.progress.clone();
-    let body = noise::body(bytes, move |handed_over| progress.add(Direction::Upload, handed_over));
+    let body = random_body::body(bytes, move |handed_over| progress.add(Direction::Upload, handed_over));
     let (received, trace): (Received, _) =
         request::ask(&line.client, &line.origin, Method::POST, &path, body).await?;
     line.used(&trace);
@@ -120,7 +121,7 @@ async fn up(line: &Line, bytes: u64, test: Option<Token>) -> Result<Request, Ref
 }
 
 /// Returns after `patience` without progress.
-async fn stalled(line: &Line, patience: Duration) {
+async fn stalled(line: &TestSession, patience: Duration) {
     let moved = || Direction::BOTH.map(|direction| line.progress.moved(direction));
     loop {
         let before = moved();

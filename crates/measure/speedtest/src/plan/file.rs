@@ -20,13 +20,13 @@ use std::{
     time::Duration,
 };
 
-use config_file::{Document, Mistake};
+use config_file::{Diagnostic, Document};
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
 use super::{Direction, LARGEST, Larger, Limits, Plan, Step};
-use crate::stop::ROUNDS;
+use crate::size_ramp::ROUNDS;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -82,7 +82,7 @@ struct Written {
     count: Option<Spanned<u32>>,
 }
 
-pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Mistake> {
+pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Diagnostic> {
     let file: File = document.parse()?;
     let probe_every = match file.probe_every {
         None => PROBE_EVERY,
@@ -114,7 +114,7 @@ pub(super) fn read(name: &str, document: &Document) -> Result<Plan, Mistake> {
     })
 }
 
-fn checked(step: Spanned<Written>, document: &Document) -> Result<Step, Mistake> {
+fn checked(step: Spanned<Written>, document: &Document) -> Result<Step, Diagnostic> {
     let place = step.span();
     let Written { warm_up, latency, download, upload, loss, count } = step.into_inner();
     let size = |bytes| size(document, bytes);
@@ -139,7 +139,7 @@ fn checked(step: Spanned<Written>, document: &Document) -> Result<Step, Mistake>
 }
 
 impl WrittenLarger {
-    fn checked(self, document: &Document) -> Result<Larger, Mistake> {
+    fn checked(self, document: &Document) -> Result<Larger, Diagnostic> {
         Ok(Larger {
             by: number(document, self.by, 2..=MOST_TIMES)?,
             up_to: size(document, self.up_to)?,
@@ -149,14 +149,14 @@ impl WrittenLarger {
     }
 }
 
-fn size(document: &Document, bytes: Spanned<Bytes>) -> Result<u64, Mistake> {
+fn size(document: &Document, bytes: Spanned<Bytes>) -> Result<u64, Diagnostic> {
     match bytes.get_ref().0 {
         1..=LARGEST => Ok(bytes.into_inner().0),
         _ => Err(document.mistake(bytes.span(), "the body of a request has 1B to 1GB")),
     }
 }
 
-fn number(document: &Document, it: Spanned<u32>, range: RangeInclusive<u32>) -> Result<u32, Mistake> {
+fn number(document: &Document, it: Spanned<u32>, range: RangeInclusive<u32>) -> Result<u32, Diagnostic> {
     if range.contains(it.get_ref()) {
         return Ok(it.into_inner());
     }
@@ -164,7 +164,7 @@ fn number(document: &Document, it: Spanned<u32>, range: RangeInclusive<u32>) -> 
     Err(document.mistake(it.span(), why))
 }
 
-fn misplaced(document: &Document, place: Range<usize>) -> Mistake {
+fn misplaced(document: &Document, place: Range<usize>) -> Diagnostic {
     document.mistake(place, "count is for a step that is a download or an upload, and nothing else")
 }
 

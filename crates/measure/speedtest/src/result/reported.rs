@@ -8,11 +8,11 @@ use http_stack::Origin;
 use super::{Loss, Missing, Outcome, SCHEMA, measured};
 use crate::{
     bandwidth::{Bandwidth, Set},
+    bottleneck::Limits,
     latency::{Latency, Sample, round_trip},
-    limited::Limits,
     responsiveness::Responsiveness,
     rubric::Rubric,
-    sentence::sentence,
+    summary_text::sentence,
 };
 
 /// Maximum size of a result, in bytes of JSON.

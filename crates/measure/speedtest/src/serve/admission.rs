@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::config::Limits;
-use crate::household::household;
+use crate::client_prefix::household;
 
 /// Counts running transfers. Its memory is bounded by their number.
 #[derive(Debug)]

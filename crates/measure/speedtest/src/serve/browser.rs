@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     bandwidth::Transfer,
+    bottleneck::{Limits, Times},
     delivery::Delivery,
     latency::{Sample, round_trip},
-    limited::{Limits, Times},
     plan::{Direction, Larger, Plan, Step},
     result::{Loss, Outcome, Seen},
 };

@@ -8,7 +8,7 @@ use std::{
 use http_stack::token::TokenHash;
 use units::Bytes;
 
-use crate::kept;
+use crate::stored_results;
 
 /// Configuration of the server.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Config {
     /// Limits for clients.
     pub limits: Limits,
     /// The store of results; `None`: no results are stored.
-    pub keep: Option<kept::Config>,
+    pub keep: Option<stored_results::Config>,
     /// Hash of the operator's token, which grants access to all results; `None`: no access.
     pub operator: Option<TokenHash>,
 }

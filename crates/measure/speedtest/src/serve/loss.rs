@@ -12,7 +12,7 @@ use std::{
 use tokio::{net::UdpSocket, time::sleep_until};
 use tracing::warn;
 
-use super::{config::LossPort, counts::Counts, respond::Responder, webrtc::Webrtc};
+use super::{config::LossPort, counts::Counts, handler::Responder, webrtc::Webrtc};
 use crate::{
     Error,
     wire::{Datagram, Way},

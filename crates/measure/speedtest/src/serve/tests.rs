@@ -14,20 +14,20 @@ use tokio::{
 
 use super::*;
 use crate::{
-    kept::{self, TokenHash},
+    stored_results::{self, TokenHash},
     wire::{self, Datagram, Greeting, Left, Offer, Received, Told, Way},
 };
 
 /// A server in a separate thread, stopped when dropped.
 pub(crate) struct Served {
     pub(crate) ready: Ready,
-    stop: Stop,
+    stop: ShutdownSignal,
     thread: Option<thread::JoinHandle<Totals>>,
 }
 
 impl Served {
     pub(crate) fn with(config: Config) -> Self {
-        let stop = Stop::new();
+        let stop = ShutdownSignal::new();
         let (sender, ready) = mpsc::channel();
         let asked = stop.clone();
         let thread = thread::spawn(move || {
@@ -51,15 +51,15 @@ impl Served {
     }
 
     pub(crate) fn end(mut self) -> Totals {
-        self.stop.ask();
+        self.stop.request();
         self.thread.take().unwrap().join().unwrap()
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.stop.ask();
-        self.stop.ask();
+        self.stop.request();
+        self.stop.request();
     }
 }
 
@@ -104,7 +104,7 @@ async fn bodies_go_down_and_up_over_each_version_and_are_counted() {
         assert_eq!(response.headers()["content-length"], "300000");
         assert_eq!(response.into_body().collect(300_000).await.unwrap().len(), 300_000);
         let received: Received =
-            asking.json(Method::POST, wire::UP, crate::noise::body(200_000, |_| ())).await;
+            asking.json(Method::POST, wire::UP, crate::random_body::body(200_000, |_| ())).await;
         assert_eq!(received.bytes, 200_000);
         assert!((1..=200_000).contains(&received.first_bytes) && received.first_ns <= received.last_ns);
         let nothing: Received = asking.json(Method::POST, wire::UP, Body::empty()).await;
@@ -283,7 +283,10 @@ async fn made(asking: &Asking) -> (wire::Token, Value) {
 }
 
 fn keeping(directory: &tempfile::TempDir) -> Config {
-    let keep = kept::Config { path: directory.path().join("results"), keep_for: kept::Config::KEEP_FOR };
+    let keep = stored_results::Config {
+        path: directory.path().join("results"),
+        keep_for: stored_results::Config::KEEP_FOR,
+    };
     Config { keep: Some(keep), operator: Some(TokenHash::of(b"secret")), ..Served::config() }
 }
 

@@ -27,7 +27,7 @@ use self::{
 };
 use crate::{
     Error,
-    household::household,
+    client_prefix::household,
     wire::{Token, plain},
 };
 

@@ -23,7 +23,7 @@ pub struct Sender {
 /// The body has no reader any longer: its connection is closed, or the reader has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the reader of this body is gone")]
-pub struct Gone;
+pub struct ReceiverDropped;
 
 #[derive(Debug)]
 enum Piece {
@@ -36,7 +36,7 @@ impl Sender {
     ///
     /// # Errors
     /// The reader is gone.
-    pub async fn send(&self, data: impl Into<Bytes>) -> Result<(), Gone> {
+    pub async fn send(&self, data: impl Into<Bytes>) -> Result<(), ReceiverDropped> {
         self.add(Piece::Frame(Frame::data(data.into()))).await
     }
 
@@ -44,7 +44,7 @@ impl Sender {
     ///
     /// # Errors
     /// The reader is gone.
-    pub async fn finish(self) -> Result<(), Gone> {
+    pub async fn finish(self) -> Result<(), ReceiverDropped> {
         self.add(Piece::End).await
     }
 
@@ -52,7 +52,7 @@ impl Sender {
     ///
     /// # Errors
     /// The reader is gone.
-    pub async fn finish_and_wait(self) -> Result<(), Gone> {
+    pub async fn finish_and_wait(self) -> Result<(), ReceiverDropped> {
         self.add(Piece::End).await?;
         self.pieces.closed().await;
         Ok(())
@@ -67,13 +67,13 @@ impl Sender {
     ///
     /// # Errors
     /// The reader is gone.
-    pub async fn finish_with(self, trailers: HeaderMap) -> Result<(), Gone> {
+    pub async fn finish_with(self, trailers: HeaderMap) -> Result<(), ReceiverDropped> {
         self.add(Piece::Frame(Frame::trailers(trailers))).await?;
         self.add(Piece::End).await
     }
 
-    async fn add(&self, piece: Piece) -> Result<(), Gone> {
-        self.pieces.send(piece).await.map_err(|_| Gone)
+    async fn add(&self, piece: Piece) -> Result<(), ReceiverDropped> {
+        self.pieces.send(piece).await.map_err(|_| ReceiverDropped)
     }
 }
 
@@ -115,7 +115,7 @@ impl Body for Receiver {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Body, Failure, body::Gone};
+    use crate::{Body, Failure, body::ReceiverDropped};
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_body_is_whole_only_if_it_was_finished() {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(body.data().await.unwrap().unwrap(), "a");
         second.await.unwrap();
         drop(body);
-        assert_eq!(sender.send("c").await, Err(Gone));
+        assert_eq!(sender.send("c").await, Err(ReceiverDropped));
     }
 
     #[tokio::test(flavor = "current_thread")]

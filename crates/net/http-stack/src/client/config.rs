@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Family, Membership, limits};
+use crate::{Family, MeshIdentity, limits};
 
 /// How a client makes connections: protocol, trust, addresses and limits.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct Config {
     /// The trusted certificates.
     pub trust: Trust,
     /// The membership used for TLS connections. It replaces `trust` and selects HTTP/2.
-    pub member: Option<Membership>,
+    pub member: Option<MeshIdentity>,
     /// The address family.
     pub family: Family,
     /// Fixed addresses, by name and port; these names are not resolved.

@@ -6,24 +6,24 @@ use rustls::ProtocolVersion;
 use tokio::net::TcpStream;
 
 use super::{
-    ahead::version_name,
     alternatives::{Alternative, Alternatives},
+    byte_counter::{ByteCounter, Counted},
     config::{Config, Protocol, Windows},
-    early::EarlyData,
+    early_data::EarlyData,
+    early_data_stream::version_name,
+    happy_eyeballs::{Winner, first_to_answer},
     http1::Http1,
     http2::Http2,
     http3::Http3,
     io::Connection,
+    multiplexed::Multiplexed,
+    phase::Phase,
     quic::{Opened, Quic},
-    race::{Winner, first_to_answer},
     resolve::{Addresses, Resolver},
-    shared::Shared,
     socket::Socket,
-    step::Step,
     tls::Tls,
     trace::Trace,
-    unconfirmed::{Unconfirmed, Way},
-    wire::{Counted, Wire},
+    zero_rtt::{ZeroRtt, ZeroRttState},
 };
 use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
 
@@ -41,9 +41,9 @@ pub(crate) struct Connector {
 
 pub(crate) enum Fresh {
     Http1(Box<Http1>),
-    Shared(Shared),
+    Shared(Multiplexed),
     /// A connection that can send the request as early data.
-    Unconfirmed(Box<Unconfirmed>),
+    Unconfirmed(Box<ZeroRtt>),
 }
 
 impl Connector {
@@ -89,7 +89,7 @@ impl Connector {
             if self.protocol == Protocol::Http3 {
                 return Err(Failure::Quic("HTTP/3 does not go over a Unix socket"));
             }
-            trace.opening = Step::Connect;
+            trace.opening = Phase::Connect;
             let socket = Socket::unix(path).await?;
             return self.over(socket, None, origin, early, trace).await;
         }
@@ -130,7 +130,7 @@ impl Connector {
         early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
-        trace.opening = Step::Quic;
+        trace.opening = Phase::Quic;
         let (mut swift, mut sure) = (trace.clone(), trace.clone());
         let winner = self.race(origin, alternative, early, &mut swift, &mut sure).await;
         let (fresh, of_winner) = match winner {
@@ -188,7 +188,7 @@ impl Connector {
         early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
-        trace.opening = Step::Connect;
+        trace.opening = Phase::Connect;
         let started = self.clock.now();
         let reach = |remote: SocketAddr| async move {
             TcpStream::connect(remote).await.map_err(|error| Failure::from_io(&error))
@@ -210,7 +210,7 @@ impl Connector {
         early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
-        let wire = Arc::<Wire>::default();
+        let wire = Arc::<ByteCounter>::default();
         let socket = Counted::new(socket, Arc::clone(&wire), self.clock);
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match (origin.scheme, early) {
             (Scheme::Http, _) => (Box::new(socket), self.protocol == Protocol::Http2),
@@ -229,7 +229,7 @@ impl Connector {
         }
         if speaks_http2 {
             let connection = Http2::start(stream, wire, remote, self.windows, self.clock).await?;
-            Ok(Fresh::Shared(Shared::Http2(connection)))
+            Ok(Fresh::Shared(Multiplexed::Http2(connection)))
         } else {
             Ok(Fresh::Http1(Http1::start(stream, wire, remote, self.clock)))
         }
@@ -243,7 +243,7 @@ impl Connector {
         mut early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
-        trace.opening = Step::Quic;
+        trace.opening = Phase::Quic;
         let started = self.clock.now();
         // Early data is sent to the address that the earlier session reached, without a race between
         // addresses.
@@ -259,8 +259,8 @@ impl Connector {
         (trace.remote, trace.fallback, trace.local) = (Some(remote), Some(fallback), opened.local());
         trace.tls_version = version_name(ProtocolVersion::TLSv1_3);
         if let Some(accepted) = opened.accepted.take() {
-            let way = Way { remote, clock: self.clock };
-            return Ok(Fresh::Unconfirmed(Box::new(Unconfirmed::begin(opened, accepted, way).await?)));
+            let way = ZeroRttState { remote, clock: self.clock };
+            return Ok(Fresh::Unconfirmed(Box::new(ZeroRtt::begin(opened, accepted, way).await?)));
         }
         // Measured from the first datagram, after socket, buffers and keys have been created. If other
         // addresses were tried first, measured from the start of the first attempt.
@@ -270,7 +270,7 @@ impl Connector {
         self.tls.reached(&origin.host, remote);
         let Opened { connection, recorder, .. } = opened;
         let connection = Http3::start(connection, recorder, remote, self.clock).await?;
-        Ok(Fresh::Shared(Shared::Http3(connection)))
+        Ok(Fresh::Shared(Multiplexed::Http3(connection)))
     }
 }
 

@@ -12,8 +12,8 @@ use hyper::{
     body::{Body as Frames, Frame, SizeHint},
 };
 
-use super::{io::Recorder, stamps::Stamps};
-use crate::{Body, Failure, body::begun::Begun, http1::framing};
+use super::{io::Recorder, timestamps::Stamps};
+use crate::{Body, Failure, body::peeked::PeekedBody, http1::framing};
 
 struct Download<B> {
     body: B,
@@ -62,7 +62,7 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static> Download
             return Body::whole(data.clone());
         }
         let rest = if first.is_ok() { Body::stream(self) } else { Body::empty() };
-        Body::stream(Begun::new(first, rest))
+        Body::stream(PeekedBody::new(first, rest))
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        client::{trace::Trace, wire::Wire},
+        client::{byte_counter::ByteCounter, trace::Trace},
         clock::Clock,
     };
 
@@ -158,7 +158,7 @@ mod tests {
     /// Returns a body with an announced length whose `frames` arrived with the head, and its trace.
     fn body(length: u64, is_all: bool, frames: Vec<Result<Frame<Bytes>, Failure>>) -> (Body, Trace) {
         let clock = Clock::start();
-        let recorder = Arc::new(Recorder::new(Arc::<Wire>::default(), clock));
+        let recorder = Arc::new(Recorder::new(Arc::<ByteCounter>::default(), clock));
         recorder.read();
         let trace = Trace::start(clock.now());
         let mut response = Response::new(There { frames: frames.into(), is_all });

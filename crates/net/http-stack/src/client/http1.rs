@@ -5,8 +5,8 @@
 //! when the pool checks the connection.
 
 mod download;
-mod raw;
 mod relayed;
+mod upgraded;
 
 use std::{
     net::SocketAddr,
@@ -24,21 +24,21 @@ use hyper::{
 };
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
-pub(crate) use self::{download::stamped, raw::switched, relayed::Answered};
+pub(crate) use self::{download::stamped, relayed::Answered, upgraded::switched};
 use super::{
+    byte_counter::ByteCounter,
     interims::Interims,
     io::{Connection, Io, Recorder},
-    refusal::Refusal,
-    stamps::Stamps,
+    send_error::SendError,
+    timestamps::Stamps,
     trace::Trace,
-    wire::Wire,
 };
 use crate::{
     Body, Failure, Origin, Stage,
     clock::Clock,
-    http1::{Framing, Incoming, Outgoing, Persistence, Piece, ResponseHead, Trailers, framing, head},
+    http1::{Chunk, Framing, Incoming, Outgoing, Persistence, ResponseHead, Trailers, framing, head},
     limits,
-    patience::Patience,
+    stall_timeout::StallTimeout,
 };
 
 /// An idle connection, or one with a request in flight. Boxed, because it moves between owners.
@@ -48,7 +48,7 @@ pub(crate) struct Http1 {
     /// The size of the next read.
     room: usize,
     outgoing: Outgoing,
-    head: head::End,
+    head: head::HeadEnd,
     /// The length of the incomplete head when it was last checked.
     looked: usize,
     body: Incoming,
@@ -58,7 +58,7 @@ pub(crate) struct Http1 {
     remote: Option<SocketAddr>,
     is_used: bool,
     /// The timeout for the head of a response to a relayed request.
-    patience: Option<Patience>,
+    patience: Option<StallTimeout>,
     /// The Host field for the connection's origin.
     host: Option<(Origin, String)>,
 }
@@ -75,7 +75,7 @@ impl Http1 {
     /// Starts HTTP/1.1 on a connection; nothing is sent yet.
     pub(crate) fn start(
         stream: Box<dyn Connection>,
-        wire: Arc<Wire>,
+        wire: Arc<ByteCounter>,
         remote: Option<SocketAddr>,
         clock: Clock,
     ) -> Box<Self> {
@@ -85,7 +85,7 @@ impl Http1 {
             input: BytesMut::new(),
             room: LEAST_ROOM,
             outgoing: Outgoing::new(),
-            head: head::End::default(),
+            head: head::HeadEnd::default(),
             looked: 0,
             body: Incoming::Done,
             stamps: Arc::default(),
@@ -116,9 +116,9 @@ impl Http1 {
         origin: &Origin,
         request: Request<Body>,
         trace: &mut Trace,
-    ) -> Result<Response<()>, Refusal> {
+    ) -> Result<Response<()>, SendError> {
         if !self.introduce(trace) {
-            return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
+            return Err(SendError::unsent(Failure::Closed(Stage::Head), request));
         }
         let (request, body) = request.into_parts();
         let spare = body.again();
@@ -128,7 +128,7 @@ impl Http1 {
             Err(failure) => {
                 self.life = Life::Over;
                 let unsent = self.outgoing.unsent(&spare);
-                Err(Refusal::new(failure, request, unsent, spare))
+                Err(SendError::new(failure, request, unsent, spare))
             }
         }
     }
@@ -254,10 +254,10 @@ impl Http1 {
         self.send(cx)?;
         loop {
             match self.body.next(&mut self.input).map_err(|_| Failure::Garbled)? {
-                Piece::Data(data) => return Poll::Ready(Some(Ok(Frame::data(data)))),
-                Piece::Trailers(fields) => return Poll::Ready(Some(Ok(Frame::trailers(fields)))),
-                Piece::End => return Poll::Ready(None),
-                Piece::Wanting => {}
+                Chunk::Data(data) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                Chunk::Trailers(fields) => return Poll::Ready(Some(Ok(Frame::trailers(fields)))),
+                Chunk::End => return Poll::Ready(None),
+                Chunk::Wanting => {}
             }
             let read =
                 ready!(self.poll_read(cx)).map_err(|error| Failure::from_io(&error).at(Stage::Body))?;

@@ -19,35 +19,35 @@ use hyper::{Method, Request, Response, Uri, Version, body::Body as _};
 pub(crate) use self::download::Download;
 use self::upload::Upload;
 use super::{
+    byte_counter::ByteCounter,
     config::Windows,
     interims::Interims,
     io::{Connection, Io, Recorder},
-    life::{Count, Life},
+    mux_state::{MuxState, StreamCount},
     prepare::prepared,
-    refusal::Refusal,
-    stamps::Stamps,
+    send_error::SendError,
+    timestamps::Stamps,
     trace::Trace,
-    wire::Wire,
 };
 use crate::{
     Body, Failure, Origin, Stage,
     clock::Clock,
+    h1_over_h2::{self, H1OverH2},
     limits,
-    nested::{self, Nested},
 };
 
 /// A connection for concurrent requests. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Http2 {
     sender: client::SendRequest<Bytes>,
-    life: Arc<Life>,
+    life: Arc<MuxState>,
 }
 
 impl Http2 {
     /// Starts HTTP/2 on a connection: sends the preface and settings, without waiting for the server's.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
-        wire: Arc<Wire>,
+        wire: Arc<ByteCounter>,
         remote: Option<SocketAddr>,
         windows: Windows,
         clock: Clock,
@@ -61,7 +61,7 @@ impl Http2 {
             .handshake(Io::new(stream, Arc::clone(&recorder)))
             .await
             .map_err(|error| Failure::from_h2(&error, Stage::Head))?;
-        let life = Life::new(recorder, remote, clock);
+        let life = MuxState::new(recorder, remote, clock);
         let ending = Arc::clone(&life);
         // The end of the connection is reported to each request on it.
         tokio::spawn(async move {
@@ -71,7 +71,7 @@ impl Http2 {
         Ok(Self { sender, life })
     }
 
-    pub(crate) fn life(&self) -> &Arc<Life> {
+    pub(crate) fn life(&self) -> &Arc<MuxState> {
         &self.life
     }
 
@@ -85,11 +85,11 @@ impl Http2 {
         origin: &Origin,
         request: Request<Body>,
         trace: &mut Trace,
-    ) -> Result<Response<Download>, Refusal> {
+    ) -> Result<Response<Download>, SendError> {
         trace.protocol = Some("h2");
         self.life.introduce(trace);
         let Ok(mut sender) = self.sender.clone().ready().await else {
-            return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
+            return Err(SendError::unsent(Failure::Closed(Stage::Head), request));
         };
         let (counted, others) = self.life.count();
         trace.queued = others >= sender.current_max_send_streams();
@@ -117,7 +117,7 @@ impl Http2 {
     }
 
     /// Opens a stream for HTTP/1.1. Waits only for a free stream, not for the response.
-    pub(crate) async fn nest(&self, origin: &Origin) -> Result<Nested<Count>, Failure> {
+    pub(crate) async fn nest(&self, origin: &Origin) -> Result<H1OverH2<StreamCount>, Failure> {
         let failed = |error| Failure::from_h2(&error, Stage::Head);
         let mut sender = self.sender.clone().ready().await.map_err(failed)?;
         let url = Uri::builder().scheme("https").authority(origin.authority()).path_and_query("/");
@@ -125,10 +125,10 @@ impl Http2 {
         *request.method_mut() = Method::CONNECT;
         *request.uri_mut() = url.build().map_err(|_| Failure::Garbled)?;
         *request.version_mut() = Version::HTTP_2;
-        request.extensions_mut().insert(nested::PROTOCOL);
+        request.extensions_mut().insert(h1_over_h2::PROTOCOL);
         let (counted, _) = self.life.count();
         let (response, stream) = sender.send_request(request, false).map_err(failed)?;
-        Ok(Nested::asked_for(stream, response, counted))
+        Ok(H1OverH2::asked_for(stream, response, counted))
     }
 
     /// Waits for the final head, and stamps the first interim response.

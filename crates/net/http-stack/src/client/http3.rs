@@ -27,10 +27,10 @@ use tokio::task::AbortHandle;
 use super::{
     interims::Interims,
     io::Recorder,
-    life::{Count, Life},
+    mux_state::{MuxState, StreamCount},
     prepare::prepared,
-    refusal::Refusal,
-    stamps::Stamps,
+    send_error::SendError,
+    timestamps::Stamps,
     trace::Trace,
 };
 use crate::{
@@ -48,7 +48,7 @@ type Downstream = client::RequestStream<RecvStream, Bytes>;
 #[derive(Clone)]
 pub(crate) struct Http3 {
     sender: Sender,
-    life: Arc<Life>,
+    life: Arc<MuxState>,
     /// Requests that wait for a stream.
     waiting: Arc<AtomicUsize>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Exchange {
     /// The upload, if it is in progress. Once the response is complete, the server does not need the
     /// rest.
     _upload: Option<Upload>,
-    _counted: Count,
+    _counted: StreamCount,
     _connection: Http3,
 }
 
@@ -75,7 +75,7 @@ impl Drop for Upload {
 
 pub(crate) struct Driver {
     driver: client::Connection<Connection, Bytes>,
-    life: Arc<Life>,
+    life: Arc<MuxState>,
 }
 
 impl Driver {
@@ -117,12 +117,12 @@ impl Http3 {
             .build(Connection::new(connection))
             .await
             .map_err(|error| Failure::from_h3_connection(&error, Stage::Head))?;
-        let life = Life::new(recorder, Some(remote), clock);
+        let life = MuxState::new(recorder, Some(remote), clock);
         let driver = Driver { driver, life: Arc::clone(&life) };
         Ok((Self { sender, life, waiting: Arc::default() }, driver))
     }
 
-    pub(crate) fn life(&self) -> &Arc<Life> {
+    pub(crate) fn life(&self) -> &Arc<MuxState> {
         &self.life
     }
 
@@ -136,11 +136,11 @@ impl Http3 {
         origin: &Origin,
         request: Request<Body>,
         trace: &mut Trace,
-    ) -> Result<Response<Download>, Refusal> {
+    ) -> Result<Response<Download>, SendError> {
         trace.protocol = Some("h3");
         self.life.introduce(trace);
         if self.life.is_closed() {
-            return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
+            return Err(SendError::unsent(Failure::Closed(Stage::Head), request));
         }
         let (counted, others) = self.life.count();
         let stamps = trace.stamps();
@@ -155,7 +155,7 @@ impl Http3 {
         let (up, mut down) = match self.open(head, trace).await {
             Ok(halves) => halves,
             Err(StreamError::RemoteClosing { .. }) => {
-                return Err(Refusal::unsent(Failure::Closed(Stage::Head), spare.map(|()| body)));
+                return Err(SendError::unsent(Failure::Closed(Stage::Head), spare.map(|()| body)));
             }
             Err(error) => return Err(Failure::from_h3(&error, Stage::Head).into()),
         };

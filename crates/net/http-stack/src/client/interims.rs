@@ -2,14 +2,14 @@
 
 use hyper::{HeaderMap, StatusCode, http::Extensions};
 
-use super::informed::Informed;
+use super::on_interim::OnInterim;
 use crate::{Failure, http1::head, limits};
 
 #[derive(Debug, Default)]
 pub(super) struct Interims {
     /// The bytes received so far. The limit fails a request whose server sends only interim responses.
     bytes: usize,
-    whom: Option<Informed>,
+    whom: Option<OnInterim>,
 }
 
 impl Interims {
@@ -17,7 +17,7 @@ impl Interims {
         Self { bytes: 0, whom: extensions.get().cloned() }
     }
 
-    pub(super) fn told(whom: Option<Informed>) -> Self {
+    pub(super) fn told(whom: Option<OnInterim>) -> Self {
         Self { bytes: 0, whom }
     }
 

@@ -17,10 +17,10 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{
-    stamps::{Stamps, happened},
-    wire::Wire,
+    byte_counter::ByteCounter,
+    timestamps::{Stamps, happened},
 };
-use crate::{clock::Clock, http1::Outlet, tunnel::Bytestream};
+use crate::{clock::Clock, http1::SendfileIo, tunnel::Bytestream};
 
 pub(crate) trait Connection: Bytestream {}
 
@@ -30,7 +30,7 @@ impl<T: Bytestream> Connection for T {}
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
-    wire: Arc<Wire>,
+    wire: Arc<ByteCounter>,
     last_read: AtomicU64,
     /// The request that uses the connection exclusively.
     alone: Mutex<Option<Arc<Stamps>>>,
@@ -39,12 +39,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(wire: Arc<Wire>, clock: Clock) -> Self {
+    pub(crate) fn new(wire: Arc<ByteCounter>, clock: Clock) -> Self {
         let last_read = AtomicU64::new(0);
         Self { clock, wire, last_read, alone: Mutex::default(), unflushed: Mutex::default() }
     }
 
-    pub(crate) fn wire(&self) -> &Wire {
+    pub(crate) fn wire(&self) -> &ByteCounter {
         &self.wire
     }
 
@@ -131,7 +131,7 @@ impl Bytestream for Io {
 }
 
 /// Writes are stamped, so all of them use the same path.
-impl Outlet for Io {}
+impl SendfileIo for Io {}
 
 impl AsyncRead for Io {
     fn poll_read(

@@ -2,7 +2,9 @@
 
 use hyper::{Request, Response};
 
-use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease, shared::Shared};
+use super::{
+    Loss, Trace, http1::Http1, http2::Http2, multiplexed::Multiplexed, on_lease, on_shared, pool::Lease,
+};
 use crate::{Body, Failure, HeaderMap, Origin, StatusCode, clock::Clock};
 
 /// The result of a request, in nanoseconds from its start.
@@ -38,7 +40,7 @@ pub(crate) async fn on_http1(connection: Box<Http1>, request: Request<Body>, clo
 
 pub(crate) async fn on_http2(connection: &Http2, request: Request<Body>, clock: Clock) -> Outcome {
     let mut trace = Trace::start(clock.now());
-    let outcome = on_shared(&Shared::Http2(connection.clone()), &origin(), request, &mut trace).await;
+    let outcome = on_shared(&Multiplexed::Http2(connection.clone()), &origin(), request, &mut trace).await;
     read(outcome, trace).await
 }
 

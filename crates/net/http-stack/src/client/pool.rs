@@ -16,7 +16,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{config::Limits, http1::Http1, shared::Shared, trace::Trace};
+use super::{config::Limits, http1::Http1, multiplexed::Multiplexed, trace::Trace};
 use crate::{
     Failure, Origin,
     clock::{Clock, nanos},
@@ -33,8 +33,8 @@ pub(crate) struct OriginPool {
     limits: Limits,
     clock: Clock,
     idle: Mutex<Idle>,
-    shared: Mutex<Option<Shared>>,
-    opening: tokio::sync::Mutex<Speaks>,
+    shared: Mutex<Option<Multiplexed>>,
+    opening: tokio::sync::Mutex<NegotiatedProtocol>,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
     asked: AtomicU64,
@@ -49,7 +49,7 @@ struct Idle {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Speaks {
+pub(crate) enum NegotiatedProtocol {
     /// Unknown, HTTP/2 or HTTP/3: other requests wait for the connection being opened.
     #[default]
     PerhapsShared,
@@ -58,23 +58,23 @@ pub(crate) enum Speaks {
 }
 
 /// The connection for a request.
-pub(crate) enum Place<'p> {
+pub(crate) enum Checkout<'p> {
     /// A connection shared with other requests.
-    Shared(Shared),
+    Shared(Multiplexed),
     /// An idle connection, for this request only.
     Idle(Box<Http1>, OwnedSemaphorePermit),
     /// A permit for a new connection. Requests that may share it wait while `opening` is held.
-    New { permit: OwnedSemaphorePermit, opening: Option<tokio::sync::MutexGuard<'p, Speaks>> },
+    New { permit: OwnedSemaphorePermit, opening: Option<tokio::sync::MutexGuard<'p, NegotiatedProtocol>> },
 }
 
 /// An HTTP/1 connection leased to a request. `give_back` returns it to the pool; a drop closes it.
 pub(crate) struct Lease {
     // Drop order: the connection closes before the permit is released.
     connection: Box<Http1>,
-    home: Option<Home>,
+    home: Option<PoolReturn>,
 }
 
-struct Home {
+struct PoolReturn {
     pool: Arc<OriginPool>,
     permit: OwnedSemaphorePermit,
 }
@@ -147,24 +147,24 @@ impl OriginPool {
 
     /// Returns the connection for the next request; waits until one is available. `may_share` is whether
     /// a new connection may become a shared one.
-    pub(crate) async fn place(&self, may_share: bool, trace: &mut Trace) -> Result<Place<'_>, Failure> {
+    pub(crate) async fn place(&self, may_share: bool, trace: &mut Trace) -> Result<Checkout<'_>, Failure> {
         if let Some(connection) = self.shared() {
             if connection.queue().is_some_and(|others| others >= self.limits.waiting) {
                 return Err(Failure::Busy);
             }
-            return Ok(Place::Shared(connection));
+            return Ok(Checkout::Shared(connection));
         }
         let opening = if may_share { self.opening(trace).await? } else { None };
         // Another request may have opened it in the meantime.
         if opening.is_some()
             && let Some(connection) = self.shared()
         {
-            return Ok(Place::Shared(connection));
+            return Ok(Checkout::Shared(connection));
         }
         let permit = self.permit(trace).await?;
         Ok(match self.take_idle(self.clock.now()) {
-            Some(connection) => Place::Idle(connection, permit),
-            None => Place::New { permit, opening },
+            Some(connection) => Checkout::Idle(connection, permit),
+            None => Checkout::New { permit, opening },
         })
     }
 
@@ -173,12 +173,12 @@ impl OriginPool {
     async fn opening(
         &self,
         trace: &mut Trace,
-    ) -> Result<Option<tokio::sync::MutexGuard<'_, Speaks>>, Failure> {
+    ) -> Result<Option<tokio::sync::MutexGuard<'_, NegotiatedProtocol>>, Failure> {
         let speaks = match self.opening.try_lock() {
             Ok(speaks) => speaks,
             Err(_) => self.waited(trace, self.opening.lock()).await?,
         };
-        Ok((*speaks == Speaks::PerhapsShared).then_some(speaks))
+        Ok((*speaks == NegotiatedProtocol::PerhapsShared).then_some(speaks))
     }
 
     async fn permit(&self, trace: &mut Trace) -> Result<OwnedSemaphorePermit, Failure> {
@@ -232,7 +232,7 @@ impl OriginPool {
     }
 
     /// The shared connection, unless it is known to be closed.
-    pub(crate) fn shared(&self) -> Option<Shared> {
+    pub(crate) fn shared(&self) -> Option<Multiplexed> {
         let oldest = self.oldest(self.clock.now());
         let mut shared = lock(&self.shared);
         if shared.as_ref().is_some_and(|shared| shared.life().is_closed() || is_older(shared, oldest)) {
@@ -242,13 +242,13 @@ impl OriginPool {
     }
 
     /// Shares a connection, which holds `permit` for its lifetime.
-    pub(crate) fn share(self: &Arc<Self>, connection: &Shared, permit: OwnedSemaphorePermit) {
+    pub(crate) fn share(self: &Arc<Self>, connection: &Multiplexed, permit: OwnedSemaphorePermit) {
         connection.life().hold(permit);
         *lock(&self.shared) = Some(connection.clone());
         self.sweep(&mut lock(&self.idle));
     }
 
-    pub(crate) fn unshare(&self, refused: &Shared) {
+    pub(crate) fn unshare(&self, refused: &Multiplexed) {
         let mut shared = lock(&self.shared);
         // Another request may have replaced it.
         if shared.as_ref().is_some_and(|shared| shared.is_same(refused)) {
@@ -310,7 +310,7 @@ impl Lease {
         pool: Arc<OriginPool>,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { connection, home: Some(Home { pool, permit }) }
+        Self { connection, home: Some(PoolReturn { pool, permit }) }
     }
 
     /// A connection that serves one request, outside the pool.
@@ -346,7 +346,7 @@ fn most(limits: Limits) -> usize {
     limits.connections.clamp(1, Semaphore::MAX_PERMITS)
 }
 
-fn is_older(connection: &Shared, oldest: u64) -> bool {
+fn is_older(connection: &Multiplexed, oldest: u64) -> bool {
     connection.life().idle_since().is_some_and(|since| since < oldest)
 }
 

@@ -10,7 +10,7 @@ use quinn::{
 };
 
 use self::socket::Socket;
-use super::{config::Windows, early::EarlyData, io::Recorder, tls::Tls, trust::Handshake};
+use super::{config::Windows, early_data::EarlyData, io::Recorder, tls::Tls, trust::Handshake};
 use crate::{Failure, clock::Clock};
 
 pub(crate) struct Quic {

@@ -18,8 +18,8 @@ use tokio::sync::watch;
 use self::stale::{CLIENT_RESPONSE, Stale, is_passing};
 use super::{
     config::{Config, Known, Lookups},
-    names::{Kind, Names},
-    step::Step,
+    dns::{DnsClient, Kind},
+    phase::Phase,
     trace::Trace,
 };
 use crate::{Failure, Family, Origin, clock::Clock, limits};
@@ -29,7 +29,7 @@ pub(crate) struct Resolver {
     lookups: Lookups,
     family: Family,
     clock: Clock,
-    names: Arc<Names>,
+    names: Arc<DnsClient>,
     stale: Arc<Stale>,
     remembered: Mutex<HashMap<String, watch::Receiver<Answers>>>,
 }
@@ -57,7 +57,7 @@ struct Answers {
 impl Resolver {
     pub(crate) fn new(config: &Config, clock: Clock) -> Self {
         let Config { lookups, family, .. } = *config;
-        let names = Arc::new(Names::of(&config.dns));
+        let names = Arc::new(DnsClient::of(&config.dns));
         Self {
             given: config.known.clone(),
             lookups,
@@ -91,7 +91,7 @@ impl Resolver {
         if answers.borrow().is_complete() {
             trace.is_name_cached = true;
         } else {
-            trace.opening = Step::Dns;
+            trace.opening = Phase::Dns;
             // Requests for a name that is being resolved wait for that query, and count the wait.
             match self.stale.instead(&origin.host, started) {
                 Some(_) => drop(tokio::time::timeout(CLIENT_RESPONSE, until_usable(&mut answers)).await),

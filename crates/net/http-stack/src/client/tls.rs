@@ -16,13 +16,13 @@ use rustls::{
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
-    ahead::{Ahead, version_name},
+    byte_counter::Counted,
     config::{Config, Connections, Protocol, Trust},
+    early_data_stream::{EarlyDataStream, version_name},
+    phase::Phase,
     socket::Socket,
-    step::Step,
     trace::Trace,
-    trust::{self, Witness},
-    wire::Counted,
+    trust::{self, CertObserver},
 };
 use crate::{Error, Failure, clock::Clock, limits};
 
@@ -52,7 +52,7 @@ struct Ready {
 
 struct Session {
     config: ClientConfig,
-    witness: Arc<Witness>,
+    witness: Arc<CertObserver>,
     /// The address of the last completed handshake.
     reached: Option<SocketAddr>,
 }
@@ -102,7 +102,7 @@ impl Tls {
         stream: Counted<Socket>,
         trace: &mut Trace,
     ) -> Result<TlsStream<Counted<Socket>>, Failure> {
-        trace.opening = Step::Tls;
+        trace.opening = Phase::Tls;
         let connector = match &self.member {
             Some(member) => member,
             None => &self.ready().map_err(|_| UNTRUSTING)?.connector,
@@ -128,15 +128,15 @@ impl Tls {
         host: &str,
         stream: Counted<Socket>,
         trace: &mut Trace,
-    ) -> Result<(Ahead, Option<Vec<u8>>), Failure> {
-        trace.opening = Step::Tls;
+    ) -> Result<(EarlyDataStream, Option<Vec<u8>>), Failure> {
+        trace.opening = Phase::Tls;
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let picked = lock(&self.picked).get(host).cloned();
         let mut config = ClientConfig::clone(ready.connector.config());
         config.enable_early_data = picked.is_some();
         let session = ClientConnection::new(Arc::new(config), name_of(host)?)
             .map_err(|error| Failure::from_tls(&error))?;
-        let mut stream = Ahead::new(stream, session, picked.clone().flatten(), self.clock);
+        let mut stream = EarlyDataStream::new(stream, session, picked.clone().flatten(), self.clock);
         let outcome = stream.outcome();
         if let Some(picked) = picked.filter(|_| stream.may_begin()) {
             trace.ahead = Some(outcome);
@@ -170,7 +170,7 @@ impl Tls {
 
     /// Returns the configuration of a QUIC handshake with `host`, and the verifier that reports its
     /// certificate checks.
-    pub(crate) fn for_quic(&self, host: &str) -> Result<(ClientConfig, Arc<Witness>), Failure> {
+    pub(crate) fn for_quic(&self, host: &str) -> Result<(ClientConfig, Arc<CertObserver>), Failure> {
         if !self.resumes {
             return self.new_for_quic();
         }
@@ -198,9 +198,9 @@ impl Tls {
         lock(&self.sessions).get(host)?.reached.filter(|reached| known.contains(reached))
     }
 
-    fn new_for_quic(&self) -> Result<(ClientConfig, Arc<Witness>), Failure> {
+    fn new_for_quic(&self) -> Result<(ClientConfig, Arc<CertObserver>), Failure> {
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
-        let witness = Witness::of(Arc::clone(&ready.verifier));
+        let witness = CertObserver::of(Arc::clone(&ready.verifier));
         let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(&witness) as _;
         Ok((config(&ready.provider, verifier, &[&TLS13], &[b"h3"]), witness))
     }

@@ -5,7 +5,9 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use super::{ahead::Outcome, early::Early, stamps::Stamps, step::Step, wire::WireBytes};
+use super::{
+    byte_counter::WireBytes, early_data::Early, early_data_stream::Outcome, phase::Phase, timestamps::Stamps,
+};
 use crate::Failure;
 
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock).
@@ -57,7 +59,7 @@ pub struct Trace {
     pub retried: bool,
     /// Whether the server's limit of streams was reached, so that the request had to wait.
     pub queued: bool,
-    pub(crate) opening: Step,
+    pub(crate) opening: Phase,
     pub(crate) ahead: Option<Arc<Outcome>>,
     stamps: Arc<Stamps>,
 }
@@ -69,15 +71,15 @@ impl Trace {
     }
 
     /// The current step, or the last one of a cancelled request.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> Phase {
         match self.protocol {
             None => self.opening,
-            Some(_) if self.final_headers.is_some() => Step::Load,
+            Some(_) if self.final_headers.is_some() => Phase::Load,
             // On a shared connection a write is stamped when the last part has been sent.
             Some(protocol) if self.last_write().is_some() => {
-                if protocol != "http/1.1" || self.stamps.is_sent() { Step::Wait } else { Step::Send }
+                if protocol != "http/1.1" || self.stamps.is_sent() { Phase::Wait } else { Phase::Send }
             }
-            Some(_) => Step::Send,
+            Some(_) => Phase::Send,
         }
     }
 

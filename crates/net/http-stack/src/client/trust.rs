@@ -1,6 +1,6 @@
 //! Verifiers for server certificates: the system's store, a file, or no verification.
 
-mod witness;
+mod cert_observer;
 
 use std::{env, path::PathBuf, sync::Arc};
 
@@ -16,7 +16,7 @@ use rustls::{
     server::ParsedCertificate,
 };
 
-pub(crate) use self::witness::{Handshake, Witness};
+pub(crate) use self::cert_observer::{CertObserver, Handshake};
 use super::config::Trust;
 use crate::{
     Error,

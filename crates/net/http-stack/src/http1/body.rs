@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{Framing, Malformed, Piece, chunked, piece::take};
+use super::{Chunk, Framing, Malformed, chunk::take, chunked};
 
 /// The progress of an incoming body.
 #[derive(Debug)]
@@ -32,21 +32,21 @@ impl Incoming {
     ///
     /// # Errors
     /// The chunked coding is invalid. The rest of the connection is unusable.
-    pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Piece, Malformed> {
+    pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Chunk, Malformed> {
         match self {
-            Self::Done => Ok(Piece::End),
-            Self::Length(_) | Self::UntilClose if bytes.is_empty() => Ok(Piece::Wanting),
-            Self::UntilClose => Ok(Piece::Data(bytes.split().freeze())),
+            Self::Done => Ok(Chunk::End),
+            Self::Length(_) | Self::UntilClose if bytes.is_empty() => Ok(Chunk::Wanting),
+            Self::UntilClose => Ok(Chunk::Data(bytes.split().freeze())),
             Self::Length(left) => {
                 let data = take(bytes, left);
                 if *left == 0 {
                     *self = Self::Done;
                 }
-                Ok(Piece::Data(data))
+                Ok(Chunk::Data(data))
             }
             Self::Chunked(decoder) => {
                 let piece = decoder.next(bytes)?;
-                if piece == Piece::End {
+                if piece == Chunk::End {
                     *self = Self::Done;
                 }
                 Ok(piece)
@@ -96,9 +96,9 @@ mod tests {
     fn a_body_takes_its_own_bytes_and_no_more() {
         let mut bytes = BytesMut::from("abcdef");
         let mut body = Incoming::new(Framing::Length(4));
-        assert_eq!((body.left(), body.next(&mut bytes)), (Some(4), Ok(Piece::Data("abcd".into()))));
+        assert_eq!((body.left(), body.next(&mut bytes)), (Some(4), Ok(Chunk::Data("abcd".into()))));
         assert!(body.is_done());
-        assert_eq!((body.next(&mut bytes), &bytes[..]), (Ok(Piece::End), &b"ef"[..]));
+        assert_eq!((body.next(&mut bytes), &bytes[..]), (Ok(Chunk::End), &b"ef"[..]));
         for (framing, is_whole) in [
             (Framing::None, true),
             (Framing::Tunnel, true),
@@ -115,7 +115,7 @@ mod tests {
         body.pass_over(1);
         assert!(body.is_done());
         let mut body = Incoming::new(Framing::UntilClose);
-        assert_eq!(body.next(&mut bytes), Ok(Piece::Data("ef".into())));
-        assert_eq!((body.next(&mut bytes), body.left()), (Ok(Piece::Wanting), None));
+        assert_eq!(body.next(&mut bytes), Ok(Chunk::Data("ef".into())));
+        assert_eq!((body.next(&mut bytes), body.left()), (Ok(Chunk::Wanting), None));
     }
 }

@@ -9,7 +9,7 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 
-use super::{Malformed, Piece, clear_trailers, head, may_trail, piece::take};
+use super::{Chunk, Malformed, chunk::take, clear_trailers, head, may_trail};
 use crate::limits;
 
 /// A decoder of the chunked coding.
@@ -17,7 +17,7 @@ use crate::limits;
 pub struct Decoder {
     state: State,
     extensions: usize,
-    trailers: head::End,
+    trailers: head::HeadEnd,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl Decoder {
     /// Starts at the beginning of a body.
     #[expect(clippy::new_without_default, reason = "it is where a body begins, and no value of its own")]
     pub fn new() -> Self {
-        Self { state: State::Size, extensions: 0, trailers: head::End::default() }
+        Self { state: State::Size, extensions: 0, trailers: head::HeadEnd::default() }
     }
 
     /// Whether these bytes can be the beginning of a chunked body.
@@ -42,8 +42,8 @@ impl Decoder {
         let (mut decoder, mut bytes) = (Self::new(), BytesMut::from(bytes));
         loop {
             match decoder.next(&mut bytes) {
-                Ok(Piece::Wanting | Piece::End) => return true,
-                Ok(Piece::Data(_) | Piece::Trailers(_)) => {}
+                Ok(Chunk::Wanting | Chunk::End) => return true,
+                Ok(Chunk::Data(_) | Chunk::Trailers(_)) => {}
                 Err(_) => return false,
             }
         }
@@ -53,11 +53,11 @@ impl Decoder {
     ///
     /// # Errors
     /// The coding is invalid, or a line, the extensions or the trailers exceed their limits.
-    pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Piece, Malformed> {
+    pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Chunk, Malformed> {
         loop {
             match &mut self.state {
                 State::Size => {
-                    let Some(line) = line(bytes)? else { return Ok(Piece::Wanting) };
+                    let Some(line) = line(bytes)? else { return Ok(Chunk::Wanting) };
                     let (size, extension) = size(&line)?;
                     self.extensions += extension;
                     if self.extensions > EXTENSION_BYTES {
@@ -65,30 +65,30 @@ impl Decoder {
                     }
                     self.state = if size == 0 { State::Trailers } else { State::Data(size) };
                 }
-                State::Data(_) if bytes.is_empty() => return Ok(Piece::Wanting),
+                State::Data(_) if bytes.is_empty() => return Ok(Chunk::Wanting),
                 State::Data(left) => {
                     let data = take(bytes, left);
                     if *left == 0 {
                         self.state = State::DataEnd;
                     }
-                    return Ok(Piece::Data(data));
+                    return Ok(Chunk::Data(data));
                 }
                 State::DataEnd => match &bytes[..] {
                     [b'\r', b'\n', ..] => {
                         drop(bytes.split_to(2));
                         self.state = State::Size;
                     }
-                    [] | [b'\r'] => return Ok(Piece::Wanting),
+                    [] | [b'\r'] => return Ok(Chunk::Wanting),
                     _ => return Err(Malformed::Framing),
                 },
                 State::Trailers => {
-                    let Some(trailers) = self.trailers(bytes)? else { return Ok(Piece::Wanting) };
+                    let Some(trailers) = self.trailers(bytes)? else { return Ok(Chunk::Wanting) };
                     self.state = State::End;
                     if !trailers.is_empty() {
-                        return Ok(Piece::Trailers(trailers));
+                        return Ok(Chunk::Trailers(trailers));
                     }
                 }
-                State::End => return Ok(Piece::End),
+                State::End => return Ok(Chunk::End),
             }
         }
     }

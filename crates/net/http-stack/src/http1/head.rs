@@ -53,14 +53,14 @@ pub enum Lines {
 
 /// Searches for the end of a head; each byte is examined once, however the input is split.
 #[derive(Debug, Default)]
-pub struct End {
+pub struct HeadEnd {
     seen: usize,
     /// Whether there was a non-empty line; empty lines before the start line are ignored (RFC 9112
     /// section 2.2).
     has_begun: bool,
 }
 
-impl End {
+impl HeadEnd {
     /// Returns the length of the head at the start of `bytes`; `None` if it is incomplete. The next call
     /// must pass the same bytes with more appended, or after a complete head the bytes of the next
     /// message.
@@ -95,18 +95,18 @@ impl End {
 pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
     with_lines(head, |lines| {
         let is_same = std::ptr::eq(lines.head, &head[..]);
-        let kept = if is_same { Kept::all(head) } else { Kept::copy(lines.head) };
+        let kept = if is_same { HeadBuffer::all(head) } else { HeadBuffer::copy(lines.head) };
         whole(&kept, lines)
     })?
 }
 
 /// The bytes of a head, kept while slices of them exist, and the buffer in which its lines were found.
-struct Kept<'h> {
+struct HeadBuffer<'h> {
     bytes: Bytes,
     found_in: &'h [u8],
 }
 
-impl<'h> Kept<'h> {
+impl<'h> HeadBuffer<'h> {
     fn all(head: &'h Bytes) -> Self {
         Self { bytes: head.clone(), found_in: head }
     }
@@ -150,10 +150,10 @@ pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) ->
 
 /// Parses these lines, with a copy of the bytes.
 pub(crate) fn copied(lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
-    whole(&Kept::copy(lines.head), lines)
+    whole(&HeadBuffer::copy(lines.head), lines)
 }
 
-fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
+fn whole(head: &HeadBuffer<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
     let method = Method::from_bytes(lines.method.as_bytes()).map_err(|_| Malformed::Syntax)?;
     let mut request = Request::new(());
     *request.headers_mut() = map(head, lines.fields)?;
@@ -177,7 +177,7 @@ fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malfo
 /// # Errors
 /// The head is invalid, or the end of its body is ambiguous.
 pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
-    with_response_lines(head, |lines| response_of(&Kept::copy(lines.head), lines, to))?
+    with_response_lines(head, |lines| response_of(&HeadBuffer::copy(lines.head), lines, to))?
 }
 
 /// The lines of a response's head, not yet interpreted.
@@ -205,7 +205,11 @@ pub(crate) fn with_response_lines<T>(
     Ok(read(&ResponseLines { code, minor, fields: parsed.headers, head }))
 }
 
-fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Result<ResponseHead, Malformed> {
+fn response_of(
+    head: &HeadBuffer<'_>,
+    lines: &ResponseLines<'_>,
+    to: &Method,
+) -> Result<ResponseHead, Malformed> {
     let mut response = Response::new(());
     *response.headers_mut() = map(head, lines.fields)?;
     *response.version_mut() = version::of(lines.minor);
@@ -235,7 +239,7 @@ pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
 pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
     let mut fields = [httparse::EMPTY_HEADER; limits::HEADERS];
     match httparse::parse_headers(lines, &mut fields).map_err(malformed)? {
-        Status::Complete((_, fields)) => map(&Kept::all(lines), fields),
+        Status::Complete((_, fields)) => map(&HeadBuffer::all(lines), fields),
         Status::Partial => Err(Malformed::Syntax),
     }
 }
@@ -375,7 +379,7 @@ fn is_framing(name: &HeaderName) -> bool {
     name == header::CONTENT_LENGTH || name == header::TRANSFER_ENCODING
 }
 
-fn map(head: &Kept<'_>, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
+fn map(head: &HeadBuffer<'_>, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
     let mut headers = HeaderMap::with_capacity(fields.len());
     for field in fields {
         let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| Malformed::Syntax)?;

@@ -11,15 +11,15 @@ use std::{
 use bytes::Bytes;
 use hyper::{HeaderMap, body::Body as _};
 
-use super::{Framing, chunked, outlet::Outlet};
-use crate::{Body, Failure, Whole};
+use super::{Framing, chunked, sendfile_io::SendfileIo};
+use crate::{Body, CompleteBody, Failure};
 
 pub(crate) struct Outgoing {
     /// The head or a chunk's size line, followed by `piece` and `tail`.
     lines: Vec<u8>,
     /// The number of bytes of `lines` that were written.
     at: usize,
-    piece: Whole,
+    piece: CompleteBody,
     tail: &'static [u8],
     /// The rest of the body; `None` after its end.
     body: Option<Body>,
@@ -87,11 +87,11 @@ impl Outgoing {
     }
 
     /// Sends a body after lines that announce its length. The previous message must be complete.
-    pub(crate) fn begin_with(&mut self, body: Whole) {
+    pub(crate) fn begin_with(&mut self, body: CompleteBody) {
         self.body_bytes = body.len() as u64;
         match body {
-            Whole::Bytes(bytes) => self.append(bytes),
-            Whole::File(_) => self.piece = body,
+            CompleteBody::Bytes(bytes) => self.append(bytes),
+            CompleteBody::File(_) => self.piece = body,
         }
     }
 
@@ -153,7 +153,7 @@ impl Outgoing {
     ///
     /// # Errors
     /// The body fails.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Result<(), Failure> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, io: &mut impl SendfileIo) -> Result<(), Failure> {
         while !self.is_sent() && self.broken.is_none() {
             let taken = self.take_piece(cx)?;
             let is_written = self.is_written();
@@ -229,7 +229,7 @@ impl Outgoing {
         Ok(())
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Poll<io::Result<()>> {
+    fn poll_write(&mut self, cx: &mut Context<'_>, io: &mut impl SendfileIo) -> Poll<io::Result<()>> {
         let is_one = self.piece.is_empty() && self.tail.is_empty();
         let lines = &self.lines[self.at..];
         let in_file = if is_one { None } else { self.piece.in_file() };

@@ -14,7 +14,7 @@ use super::authority::Authority;
 use crate::{
     Error,
     pem::{certified, provider},
-    shown::Shown,
+    reloadable_cert::ReloadableCert,
 };
 
 /// A server's certificate chain and key for TLS.
@@ -25,7 +25,7 @@ pub struct Identity {
     config: Arc<ServerConfig>,
     quic: Arc<QuicServerConfig>,
     early: EarlyData,
-    pub(super) shown: Arc<Shown>,
+    pub(super) shown: Arc<ReloadableCert>,
 }
 
 /// Whether early data (0-RTT) is accepted over QUIC. An attacker on the path can replay it.
@@ -49,7 +49,7 @@ impl Identity {
     /// # Errors
     /// A file cannot be read or has the wrong contents, or the key does not match the certificate.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
-        Shown::read(chain, key).map(Self::showing)
+        ReloadableCert::read(chain, key).map(Self::showing)
     }
 
     /// Reads the files again, for connections from now on. If they are unusable, the old certificate
@@ -87,7 +87,7 @@ impl Identity {
             PrivateKeyDer::from_pem_slice(issued.key_pem.as_bytes()).map_err(|error| failed(error.into()))?;
         let certified = CertifiedKey::from_der(vec![certificate], key, &provider());
         let certified = certified.map_err(|error| failed(error.into()))?;
-        let identity = Self::showing(Shown::of(certified));
+        let identity = Self::showing(ReloadableCert::of(certified));
         Ok(SelfSigned { identity, ca_pem: authority.certificate_pem().to_owned() })
     }
 
@@ -104,7 +104,7 @@ impl Identity {
         Self { quic: over_quic(config), early: EarlyData::Accepted, ..self }
     }
 
-    fn showing(shown: Shown) -> Self {
+    fn showing(shown: ReloadableCert) -> Self {
         let shown = Arc::new(shown);
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_safe_default_protocol_versions()

@@ -7,10 +7,10 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, per_address::reset,
-    proxied::read_proxy_header, wire::Wire,
+    connection_limit::reset, context::Context, handler::Handler, http1::Http1, peer::Peer,
+    proxy_protocol::read_proxy_header, wire::Wire,
 };
-use crate::{Caller, Scheme, waited};
+use crate::{PeerIdentity, Scheme, kernel_timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
@@ -22,7 +22,7 @@ impl<H: Handler> Context<H> {
     pub(super) async fn serve(self: &Arc<Self>, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
         if self.config.tells_waits {
-            waited::note(&stream);
+            kernel_timestamp::note(&stream);
         }
         let _counted;
         if self.config.proxy_protocol {
@@ -54,7 +54,7 @@ impl<H: Handler> Context<H> {
                     let session = stream.get_ref().1;
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
                     let shown = self.members.as_ref().and(session.peer_certificates());
-                    let caller = shown.and_then(Caller::of);
+                    let caller = shown.and_then(PeerIdentity::of);
                     // A server of members requires a client certificate and HTTP/2.
                     if self.members.is_some() && (caller.is_none() || !is_http2) {
                         return;
@@ -96,7 +96,7 @@ impl<H: Handler> Context<H> {
         self: &Arc<Self>,
         version: Version,
         stream: impl Wire,
-        (peer, caller): (Peer, Option<Caller>),
+        (peer, caller): (Peer, Option<PeerIdentity>),
         alternative: Option<HeaderValue>,
     ) {
         if version == Version::Http1 {

@@ -7,21 +7,21 @@ use tracing::debug;
 
 use super::{
     config::Config,
-    per_address::{Counted, PerAddress},
-    refused::Refused,
+    connection_limit::{Counted, PerIpLimit},
+    mtls_rejections::MtlsRejections,
 };
-use crate::Stop;
+use crate::ShutdownSignal;
 
 pub(super) struct Context<H> {
     pub(super) handler: Arc<H>,
     pub(super) tls: Option<TlsAcceptor>,
     /// Set if only members are served, by their certificates.
-    pub(super) members: Option<Refused>,
+    pub(super) members: Option<MtlsRejections>,
     /// Whether HTTP/3 is served on the same port number, by this server or another one.
     pub(super) has_http3: bool,
-    pub(super) per_address: Arc<PerAddress>,
+    pub(super) per_address: Arc<PerIpLimit>,
     pub(super) config: Config,
-    pub(super) stop: Stop,
+    pub(super) stop: ShutdownSignal,
 }
 
 impl<H> Context<H> {

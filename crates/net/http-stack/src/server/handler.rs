@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
 
-use super::{at_once::Glance, delivery::Delivery, interim::Interim, methods, peer::Peer, relay::Relaying};
-use crate::{Body, Failure, Whole};
+use super::{
+    delivery::Delivery, fast_path::RequestView, interim::Interim, methods, peer::Peer, relay::Relaying,
+};
+use crate::{Body, CompleteBody, Failure};
 
 /// Handles requests; all connections of a server share it.
 ///
@@ -19,21 +21,25 @@ use crate::{Body, Failure, Whole};
 pub trait Handler: Send + Sync + 'static {
     /// The handler's record of a request, returned to it by [`Handler::sent`]. [`Handler::handle`] adds
     /// it to a response's extensions; without it, `sent` is not called.
-    type Note: Clone + Send + Sync + 'static;
+    type Observer: Clone + Send + Sync + 'static;
 
     /// Whether [`Handler::at_once`], [`Handler::fields_at_once`] or [`Handler::relay`] is implemented.
-    const ANSWERS_AT_ONCE: bool = false;
+    const HAS_FAST_PATH: bool = false;
 
     /// Serves a plain HTTP/1.1 request from memory: appends the response's status line and fields,
     /// including Content-Length, to `head`, without the final empty line, and returns the body and the
     /// note. `None` if this is not possible; then [`Handler::handle`] is called.
-    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Whole, Option<Self::Note>)> {
+    fn try_respond_h1(
+        &self,
+        _request: &RequestView<'_>,
+        _head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<Self::Observer>)> {
         None
     }
 
     /// Like [`Self::at_once`], over HTTP/2 and HTTP/3, where the response's fields are not text and none
     /// is connection-specific.
-    fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
+    fn try_respond(&self, _request: &RequestView<'_>) -> Option<(Response<Bytes>, Option<Self::Observer>)> {
         None
     }
 
@@ -42,9 +48,9 @@ pub trait Handler: Send + Sync + 'static {
     /// [`Handler::handle`] is called.
     fn relay<'h>(
         &'h self,
-        _request: &Glance<'_>,
+        _request: &RequestView<'_>,
         _interim: impl FnOnce() -> Interim,
-    ) -> Option<Relaying<'h, Self::Note>> {
+    ) -> Option<Relaying<'h, Self::Observer>> {
         None
     }
 
@@ -53,7 +59,7 @@ pub trait Handler: Send + Sync + 'static {
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send;
 
     /// Called when a response was passed to its connection, or ended early.
-    fn sent(&self, _note: Self::Note, _delivery: Delivery) {}
+    fn on_delivered(&self, _note: Self::Observer, _delivery: Delivery) {}
 }
 
 impl<F, A> Handler for F
@@ -61,7 +67,7 @@ where
     F: Fn(Request<Body>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Response<Body>, Failure>> + Send,
 {
-    type Note = ();
+    type Observer = ();
 
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
         self(request)
@@ -74,11 +80,11 @@ pub(super) async fn answered<H: Handler>(
     request: Request<Body>,
     peer: Peer,
 ) -> Result<Response<Body>, Failure> {
-    if H::ANSWERS_AT_ONCE
+    if H::HAS_FAST_PATH
         && request.body().is_end_stream()
         && let Some(glance) =
-            Glance::of_fields(request.method(), request.uri(), request.headers(), (peer, None))
-        && let Some((response, note)) = handler.fields_at_once(&glance)
+            RequestView::of_fields(request.method(), request.uri(), request.headers(), (peer, None))
+        && let Some((response, note)) = handler.try_respond(&glance)
     {
         let mut response = response.map(Body::whole);
         if let Some(note) = note {

@@ -5,8 +5,8 @@
 //! closed, because the start of the next request is unknown.
 
 mod answer;
-mod arrival;
 mod exchange;
+mod request_body;
 
 use std::{
     cell::Cell,
@@ -23,37 +23,37 @@ use hyper::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use self::arrival::Arrival;
+use self::request_body::Arrival;
 use super::{context::Context as Shared, handler::Handler, interim::Waiting, peer::Peer, wire::Wire};
 use crate::{
-    Body, Caller,
+    Body, PeerIdentity,
     http1::{Framing, Malformed, Outgoing, Persistence, Trailers, head},
-    patience::Patience,
+    kernel_timestamp::{self, TimeInKernel},
+    stall_timeout::StallTimeout,
     tunnel::{Begun, Downstream},
-    waited::{self, Waited},
 };
 
 pub(super) struct Http1<S> {
     stream: S,
     peer: Peer,
     /// The client's identity, if only members are served.
-    caller: Option<Caller>,
+    caller: Option<PeerIdentity>,
     /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
     input: BytesMut,
     /// How long the request's first byte was in the kernel, if that is measured.
-    waited: Option<Waited>,
+    waited: Option<TimeInKernel>,
     tells_waits: bool,
     /// The size of the next read.
     room: usize,
     /// The client sends no more data, or the rest is unreadable.
     is_over: bool,
-    head: head::End,
+    head: head::HeadEnd,
     /// The request's body, until it has been received completely.
     arrival: Option<Arrival>,
     outgoing: Outgoing,
     interim: Arc<Waiting>,
-    patience: Patience,
+    patience: StallTimeout,
 }
 
 enum Next {
@@ -77,7 +77,7 @@ enum NoHead {
 impl<S: Wire> Http1<S> {
     pub(super) fn new<H>(
         stream: S,
-        (peer, caller): (Peer, Option<Caller>),
+        (peer, caller): (Peer, Option<PeerIdentity>),
         alternative: Option<HeaderValue>,
         context: &Shared<H>,
     ) -> Self {
@@ -91,11 +91,11 @@ impl<S: Wire> Http1<S> {
             tells_waits: context.config.tells_waits,
             room: ROOM,
             is_over: false,
-            head: head::End::default(),
+            head: head::HeadEnd::default(),
             arrival: None,
             outgoing: Outgoing::new(),
             interim: Arc::default(),
-            patience: Patience::new(context.config.read_timeout),
+            patience: StallTimeout::new(context.config.read_timeout),
         }
     }
 
@@ -148,7 +148,7 @@ impl<S: Wire> Http1<S> {
                 return Poll::Ready(Err(NoHead::Gone));
             }
             if self.tells_waits && self.input.is_empty() {
-                self.waited = self.stream.socket().and_then(waited::of_unread);
+                self.waited = self.stream.socket().and_then(kernel_timestamp::of_unread);
             }
             match self.poll_read(cx) {
                 Poll::Ready(true) => {}

@@ -4,14 +4,14 @@
 //! connection's task; any other gets a separate task. Only the connection's task reads and writes the
 //! socket.
 
-mod backlog;
-mod conduct;
+mod abuse_guard;
+mod deferred_waker;
 mod download;
 mod exchange;
-mod gathered;
-mod pulse;
-mod quiet;
+mod keepalive;
+mod kernel_send_limit;
 mod upload;
+mod write_coalescer;
 
 use std::{
     future::poll_fn,
@@ -35,33 +35,32 @@ use tokio::task::JoinSet;
 use tracing::debug;
 
 use self::{
-    backlog::Backlog,
-    conduct::{Conduct, Ending},
+    abuse_guard::{AbuseGuard, Ending},
+    deferred_waker::DeferredWaker,
     exchange::Exchange,
-    gathered::{Gathered, gathered},
-    pulse::Pulse,
-    quiet::Quiet,
+    keepalive::Keepalive,
+    kernel_send_limit::Backlog,
     upload::Upload,
+    write_coalescer::{WriteCoalescer, gathered},
 };
 use super::{
-    at_once::Glance,
     context::Context,
     delivery::Delivery,
+    expect_continue::{patient, told_to_go_on},
+    fast_path::RequestView,
     handler::Handler,
     head::{self, Content},
     http1::Http1,
     interim::Interim,
     peer::Peer,
-    upload::{patient, told_to_go_on},
     wire::Wire,
 };
 use crate::{
-    Body, Caller,
+    Body, PeerIdentity,
+    h1_over_h2::{self, H1OverH2},
     http1::{Malformed, framing},
-    limits,
-    nested::{self, Nested},
-    request_head,
-    waited::{self, Waited},
+    kernel_timestamp::{self, TimeInKernel},
+    limits, request_head,
 };
 
 impl<H: Handler> Context<H> {
@@ -69,7 +68,7 @@ impl<H: Handler> Context<H> {
     pub(super) async fn serve_http2(
         self: &Arc<Self>,
         stream: impl Wire,
-        (peer, caller): (Peer, Option<Caller>),
+        (peer, caller): (Peer, Option<PeerIdentity>),
         alternative: Option<HeaderValue>,
     ) {
         let socket = stream.socket().filter(|_| self.config.needs_socket());
@@ -114,21 +113,21 @@ impl<H: Handler> Context<H> {
 }
 
 struct Http2<'c, H, S: Wire> {
-    connection: Connection<Gathered<S>, Bytes>,
+    connection: Connection<WriteCoalescer<S>, Bytes>,
     context: &'c Arc<Context<H>>,
     peer: Peer,
     /// The client's identity, if only members are served.
-    caller: Option<Caller>,
+    caller: Option<PeerIdentity>,
     /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
     /// Set if the waiting time of requests is measured.
     socket: Option<Arc<OwnedFd>>,
     /// The waiting time of the requests being read.
-    waited: Option<Waited>,
-    conduct: Arc<Conduct>,
+    waited: Option<TimeInKernel>,
+    conduct: Arc<AbuseGuard>,
     /// The tasks of requests, aborted when the connection is dropped.
     answering: JoinSet<()>,
-    quiet: Arc<Quiet>,
+    quiet: Arc<DeferredWaker>,
 }
 
 impl<H: Handler, S: Wire> Http2<'_, H, S> {
@@ -137,7 +136,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     async fn serve(mut self) {
         let (conduct, patience) = (Arc::clone(&self.conduct), self.context.config.read_timeout);
         let stop = &self.context.stop;
-        let pulse = self.connection.ping_pong().map(|pings| Pulse::new(pings, patience));
+        let pulse = self.connection.ping_pong().map(|pings| Keepalive::new(pings, patience));
         let lost = async {
             match pulse {
                 Some(pulse) => pulse.lost().await,
@@ -180,7 +179,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     /// Reads, writes and starts serving new requests. Ready when the connection has ended.
     fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
-        self.waited = self.socket.as_ref().and_then(waited::of_unread);
+        self.waited = self.socket.as_ref().and_then(kernel_timestamp::of_unread);
         self.quiet.begin(cx);
         let waker = Waker::from(Arc::clone(&self.quiet));
         let ended = self.poll_connection(&mut Task::from_waker(&waker));
@@ -205,18 +204,22 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     /// Starts serving a request, from memory if the handler can.
     fn begin(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
         let (head, upload) = request.into_parts();
-        if self.caller.is_some() && nested::is_asked_for(&head) {
+        if self.caller.is_some() && h1_over_h2::is_asked_for(&head) {
             return self.nest(upload, respond);
         }
         if let Err(why) = request_head::check_http2(&head) {
             return self.refuse(why, respond);
         }
         let handler = &self.context.handler;
-        if H::ANSWERS_AT_ONCE
+        if H::HAS_FAST_PATH
             && upload.is_end_stream()
-            && let Some(glance) =
-                Glance::of_fields(&head.method, &head.uri, &head.headers, (self.peer, self.caller.as_ref()))
-            && let Some((response, note)) = handler.fields_at_once(&glance)
+            && let Some(glance) = RequestView::of_fields(
+                &head.method,
+                &head.uri,
+                &head.headers,
+                (self.peer, self.caller.as_ref()),
+            )
+            && let Some((response, note)) = handler.try_respond(&glance)
         {
             return self.answer(&head.method, response, note, respond);
         }
@@ -240,7 +243,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         let Ok(stream) = respond.send_response(Response::new(()), false) else { return };
         let mut exchange = self.conduct.begin();
         exchange.answered();
-        let stream = Nested::agreed_to(stream, upload, exchange);
+        let stream = H1OverH2::agreed_to(stream, upload, exchange);
         let (context, whose) = (Arc::clone(self.context), (self.peer, self.caller.clone()));
         self.answering.spawn(async move { Http1::new(stream, whose, None, &context).serve(&context).await });
     }
@@ -250,7 +253,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         &mut self,
         method: &Method,
         response: Response<Bytes>,
-        note: Option<H::Note>,
+        note: Option<H::Observer>,
         mut respond: SendResponse<Bytes>,
     ) {
         let (mut head, body) = response.into_parts();
@@ -271,12 +274,12 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         self.conduct.answered_at_once();
         if let Some(note) = note {
             let body_bytes = if is_whole { length as u64 } else { 0 };
-            self.context.handler.sent(note, Delivery { is_whole, body_bytes, bytes: None });
+            self.context.handler.on_delivered(note, Delivery { is_whole, body_bytes, bytes: None });
         }
     }
 
     /// Sends the rest of a body in a separate task.
-    fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Note>) {
+    fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Observer>) {
         let mut exchange = self.exchange(note);
         exchange.conduct.answered();
         self.answering.spawn(exchange.finish(stream, Body::whole(body)));
@@ -313,7 +316,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    fn exchange(&self, note: Option<H::Note>) -> Exchange<H> {
+    fn exchange(&self, note: Option<H::Observer>) -> Exchange<H> {
         Exchange {
             handler: Arc::clone(&self.context.handler),
             conduct: self.conduct.begin(),

@@ -22,16 +22,16 @@ use tracing::debug;
 use self::checked::Checked;
 use super::{
     context::Context,
+    delivery_tracking::watched,
+    expect_continue::{patient, told_to_go_on},
     handler::{Handler, answered},
     head::{self, Content},
     interim::Interim,
     peer::Peer,
-    upload::{patient, told_to_go_on},
-    watched::watched,
 };
 use crate::{
     Body, Failure, Scheme,
-    body::begun::Begun,
+    body::peeked::PeekedBody,
     http1::framing,
     http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
@@ -193,7 +193,9 @@ impl<H: Handler> Context<H> {
         Ok(match first {
             Poll::Pending => patient(told_to_go_on(incoming, &head.headers, interim), patience),
             Poll::Ready(None) => Body::empty(),
-            Poll::Ready(Some(first)) => Body::stream(Begun::new(Ok(first?), patient(incoming, patience))),
+            Poll::Ready(Some(first)) => {
+                Body::stream(PeekedBody::new(Ok(first?), patient(incoming, patience)))
+            }
         })
     }
 }

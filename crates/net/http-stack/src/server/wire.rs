@@ -9,10 +9,10 @@ use std::{
 use tokio::{io::Interest, net::TcpStream};
 use tokio_rustls::server::TlsStream;
 
-use crate::{http1::Outlet, nested::Nested, sys, tunnel::Bytestream};
+use crate::{h1_over_h2::H1OverH2, http1::SendfileIo, sys, tunnel::Bytestream};
 
 /// The stream of a connection, in cleartext or over TLS.
-pub(super) trait Wire: Bytestream + Outlet + 'static {
+pub(super) trait Wire: Bytestream + SendfileIo + 'static {
     /// The socket, if the stream uses it exclusively.
     fn socket(&self) -> Option<BorrowedFd<'_>>;
 
@@ -42,7 +42,7 @@ impl Wire for TcpStream {
 }
 
 /// Encrypted data is a copy, so `sendfile` has no advantage.
-impl Outlet for TlsStream<TcpStream> {}
+impl SendfileIo for TlsStream<TcpStream> {}
 
 impl Wire for TlsStream<TcpStream> {
     fn socket(&self) -> Option<BorrowedFd<'_>> {
@@ -50,7 +50,7 @@ impl Wire for TlsStream<TcpStream> {
     }
 }
 
-impl<C: Send + Unpin + 'static> Wire for Nested<C> {
+impl<C: Send + Unpin + 'static> Wire for H1OverH2<C> {
     fn socket(&self) -> Option<BorrowedFd<'_>> {
         None
     }

@@ -221,7 +221,7 @@ impl Drop for Waits {
 }
 
 impl Handler for Endless {
-    type Note = ();
+    type Observer = ();
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         // Well-behaved clients get a response.

@@ -3,7 +3,7 @@
 use http_stack::{
     Body, Bytes, Client, Failure, Method, Request, Response,
     client::{Config, Limits, Protocol, Trace, Trust, Windows},
-    server::{Delivery, Glance, Handler},
+    server::{Delivery, Handler, RequestView},
 };
 use tokio::sync::mpsc;
 
@@ -13,7 +13,7 @@ use crate::support::{VERSIONS, client, fetch, get, serve_as};
 struct Noting(mpsc::UnboundedSender<(String, Delivery)>);
 
 impl Handler for Noting {
-    type Note = String;
+    type Observer = String;
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         let (sender, body) = Body::channel(1);
@@ -31,7 +31,7 @@ impl Handler for Noting {
         Ok(response)
     }
 
-    fn sent(&self, note: String, delivery: Delivery) {
+    fn on_delivered(&self, note: String, delivery: Delivery) {
         self.0.send((note, delivery)).unwrap();
     }
 }
@@ -69,11 +69,11 @@ async fn a_handler_is_told_what_became_of_a_response() {
 struct Quick(mpsc::UnboundedSender<(u64, Delivery)>);
 
 impl Handler for Quick {
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    type Note = u64;
+    type Observer = u64;
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<u64>)> {
+    fn try_respond(&self, request: &RequestView<'_>) -> Option<(Response<Bytes>, Option<u64>)> {
         let length: u64 = request.target.strip_prefix('/')?.parse().ok()?;
         let body = if request.is_head { Bytes::new() } else { letters(length) };
         Some((Response::new(body), Some(length)))
@@ -83,7 +83,7 @@ impl Handler for Quick {
         Err(Failure::Refused)
     }
 
-    fn sent(&self, length: u64, delivery: Delivery) {
+    fn on_delivered(&self, length: u64, delivery: Delivery) {
         self.0.send((length, delivery)).unwrap();
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use http_stack::{
-    Body, Client, Failure, Origin, Request, Response, Server, StatusCode, Stop,
+    Body, Client, Failure, Origin, Request, Response, Server, ShutdownSignal, StatusCode,
     client::{self, Connections, Early, Protocol, Trace, Trust},
     server::{Handler, Identity},
 };
@@ -38,11 +38,15 @@ fn identity() -> Identity {
 }
 
 /// A server with this identity, which stores the sessions of its own connections only.
-fn serve(at: SocketAddr, identity: &Identity, handler: impl Handler) -> (SocketAddr, Stop, JoinHandle<()>) {
+fn serve(
+    at: SocketAddr,
+    identity: &Identity,
+    handler: impl Handler,
+) -> (SocketAddr, ShutdownSignal, JoinHandle<()>) {
     let server = Server::listen(&[at]).unwrap();
     let address = server.addresses().unwrap()[0];
     let server = server.with_http3(identity).unwrap();
-    let stop = Stop::new();
+    let stop = ShutdownSignal::new();
     let asked = stop.clone();
     let ended = tokio::spawn(async move {
         server.serve(handler, &asked).await;
@@ -112,8 +116,8 @@ async fn what_a_server_does_not_take_is_sent_again_on_the_same_connection() {
     for expected in [WHOLE, ACCEPTED] {
         assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), expected);
     }
-    stop.ask();
-    stop.ask();
+    stop.request();
+    stop.request();
     ended.await.unwrap();
     until_free(address).await;
     let (again, ..) = serve(address, &identity().with_early_data(), move |request: Request<Body>| {
@@ -166,8 +170,8 @@ async fn a_server_that_has_gone_fails_what_went_ahead() {
     for _ in 0..2 {
         fetch(&client, &origin(address), "GET").await;
     }
-    stop.ask();
-    stop.ask();
+    stop.request();
+    stop.request();
     ended.await.unwrap();
     until_free(address).await;
     let (trace, response) = get(&client, &origin(address)).await;

@@ -8,10 +8,10 @@ use std::{
 };
 
 use http_stack::{
-    Body, Bytes, Failure, FilePart, HeaderMap, Request, Response, StatusCode, Whole,
+    Body, Bytes, CompleteBody, Failure, FileRange, HeaderMap, Request, Response, StatusCode,
     client::{Limits, Protocol},
     header,
-    server::{self, Glance, Handler},
+    server::{self, Handler, RequestView},
     tunnel,
 };
 use tokio::{
@@ -32,7 +32,7 @@ impl Echo {
 }
 
 impl Handler for Echo {
-    type Note = ();
+    type Observer = ();
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         let (head, body) = request.into_parts();
@@ -380,7 +380,7 @@ async fn who_does_not_go_on_is_not_waited_for() {
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     let mut byte = [0];
     while stream.peek(&mut byte).await.unwrap() == 0 {}
-    serving.stop.ask();
+    serving.stop.request();
     assert_eq!(serving.ended.await.unwrap(), server::End::Complete);
 }
 
@@ -399,11 +399,15 @@ async fn a_header_is_bounded() {
 struct Quick;
 
 impl Handler for Quick {
-    type Note = ();
+    type Observer = ();
 
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+    fn try_respond_h1(
+        &self,
+        request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<()>)> {
         head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
         let is_plain = request.fields().all(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
         let is_meant = request.target == "/quick" && request.host == b"a" && is_plain;
@@ -445,15 +449,19 @@ async fn what_is_plain_can_be_answered_at_once() {
 struct OfFile(Arc<File>, usize);
 
 impl Handler for OfFile {
-    type Note = ();
+    type Observer = ();
 
-    const ANSWERS_AT_ONCE: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
-    fn at_once(&self, _request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Whole, Option<()>)> {
+    fn try_respond_h1(
+        &self,
+        _request: &RequestView<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<(CompleteBody, Option<()>)> {
         let Self(file, length) = self;
         let file = Arc::clone(file);
         head.extend_from_slice(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n").as_bytes());
-        Some((Whole::File(FilePart::new(file, 5, *length)), None))
+        Some((CompleteBody::File(FileRange::new(file, 5, *length)), None))
     }
 
     async fn handle(&self, _request: Request<Body>) -> Result<Response<Body>, Failure> {
@@ -464,7 +472,7 @@ impl Handler for OfFile {
 #[tokio::test]
 async fn a_part_of_a_file_is_sent_over_any_connection() {
     // The minimum for `sendfile`, and more than a socket buffer.
-    for length in [FilePart::LEAST, 20_000_000] {
+    for length in [FileRange::LEAST, 20_000_000] {
         let body: Vec<_> = (0..length).map(|n| b'a' + u8::try_from(n % 23).unwrap()).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[b"wrong", &body[..], b"wrong"].concat()).unwrap();

@@ -62,7 +62,7 @@ async fn a_server_tells_of_what_another_one_speaks() {
     let identity = server::Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
     let server = http_stack::Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = server.addresses().unwrap()[0];
-    let stop = http_stack::Stop::new();
+    let stop = http_stack::ShutdownSignal::new();
     let asked = stop.clone();
     tokio::spawn(async move { server.with_http3_elsewhere(&identity).serve(empty, &asked).await });
     let origin = format!("https://{address}").parse().unwrap();
@@ -255,7 +255,7 @@ async fn a_server_that_stops_finishes_what_is_in_flight() {
     let stop = server.stop.clone();
     let stopping = async {
         tokio::time::sleep(Duration::from_millis(30)).await;
-        stop.ask();
+        stop.request();
     };
     let (response, ()) = tokio::join!(asked, stopping);
     assert_eq!(response.unwrap().into_body().collect(1 << 20).await.unwrap().len(), 100_000);

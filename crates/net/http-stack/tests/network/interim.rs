@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use http_stack::{
     Body, Bytes, Client, Failure, HeaderMap, HeaderValue, Method, Origin, Request, Response, StatusCode,
-    client::{Informed, Protocol, Trace},
+    client::{OnInterim, Protocol, Trace},
     server::Interim,
 };
 use tokio::{
@@ -46,7 +46,7 @@ async fn ask(
 ) -> Came {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
-    request.extensions_mut().insert(Informed::new(move |status, headers| {
+    request.extensions_mut().insert(OnInterim::new(move |status, headers| {
         let link = headers.get("link").map_or("", |link| link.to_str().unwrap());
         noted.lock().unwrap().push((status.as_u16(), link.to_owned()));
         tell();

@@ -7,8 +7,8 @@ use std::{
 };
 
 use http_stack::{
-    Body, Bytes, Caller, Client, Credentials, Failure, Membership, Origin, Replaced, Request, Response,
-    Revoked, Server, Stop,
+    Body, Bytes, Client, Credentials, Failure, MeshIdentity, Origin, PeerIdentity, Replaced, Request,
+    Response, Revoked, Server, ShutdownSignal,
     client::{Config, Known, Limits, Protocol, Trace, Trust},
     server::{self, Authority},
 };
@@ -32,17 +32,17 @@ impl Circle {
         self.folder.path().join(name)
     }
 
-    pub fn member(&self, name: &str) -> Membership {
+    pub fn member(&self, name: &str) -> MeshIdentity {
         self.member_of(&self.path("ca.pem"), name)
     }
 
     /// A member signed by this authority that trusts another authority.
-    fn member_of(&self, authority: &Path, name: &str) -> Membership {
+    fn member_of(&self, authority: &Path, name: &str) -> MeshIdentity {
         let issued = self.authority.issue(name, &[name.to_owned()], None).unwrap();
         let (certificate, key) = (self.path(&format!("{name}.pem")), self.path(&format!("{name}-key.pem")));
         std::fs::write(&certificate, issued.certificate_pem).unwrap();
         std::fs::write(&key, issued.key_pem).unwrap();
-        Membership::read(authority, &certificate, &key).unwrap()
+        MeshIdentity::read(authority, &certificate, &key).unwrap()
     }
 }
 
@@ -59,12 +59,12 @@ async fn ask(name: &str, server: std::net::SocketAddr, config: Config) -> Result
     Ok(String::from_utf8(body.to_vec()).unwrap())
 }
 
-fn serve(own: &Membership) -> (std::net::SocketAddr, Stop) {
+fn serve(own: &MeshIdentity) -> (std::net::SocketAddr, ShutdownSignal) {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_members(own);
-    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let (address, stop) = (server.addresses().unwrap()[0], ShutdownSignal::new());
     let asked = stop.clone();
     let handler = async |request: Request<Body>| {
-        let caller: &Caller = request.extensions().get().unwrap();
+        let caller: &PeerIdentity = request.extensions().get().unwrap();
         Ok(Response::new(Body::whole(caller.names().collect::<Vec<_>>().join(" "))))
     };
     tokio::spawn(async move { server.serve(handler, &asked).await });
@@ -117,7 +117,7 @@ async fn what_a_member_sends_may_rest_and_what_a_stranger_sends_may_not() {
         async |request: Request<Body>| Ok(Response::new(Body::whole(request.into_body().collect(10).await?)));
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let server = server.with_members(&circle.member("fra")).with_config(config);
-    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let (address, stop) = (server.addresses().unwrap()[0], ShutdownSignal::new());
     let asked = stop.clone();
     tokio::spawn(async move { server.serve(handler, &asked).await });
     let known = vec![Known { host: "fra".to_owned(), port: address.port(), address: address.ip() }];

@@ -9,7 +9,7 @@ use std::{
 };
 
 use http_stack::{
-    Body, Caller, Client, Failure, Origin, Request, Response, Server, Stop,
+    Body, Client, Failure, Origin, PeerIdentity, Request, Response, Server, ShutdownSignal,
     client::{Config, Known, Limits, Protocol, Windows},
     server::{self, End, Handler},
 };
@@ -26,7 +26,7 @@ struct Pair {
     outer: Client,
     nested: Client,
     origin: Origin,
-    stop: Stop,
+    stop: ShutdownSignal,
     ended: JoinHandle<End>,
 }
 
@@ -36,7 +36,7 @@ impl Pair {
         let circle = Circle::new();
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let server = server.with_members(&circle.member("fra")).with_config(config);
-        let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+        let (address, stop) = (server.addresses().unwrap()[0], ShutdownSignal::new());
         let asked = stop.clone();
         let ended = tokio::spawn(async move { server.serve(handler, &asked).await });
         let known = vec![Known { host: "fra".to_owned(), port: address.port(), address: address.ip() }];
@@ -74,7 +74,7 @@ const WINDOW: u32 = 64 << 10;
 #[tokio::test]
 async fn requests_follow_one_another_on_a_stream_and_the_member_is_known() {
     let pair = Pair::new(8, server::Config::default(), async |request: Request<Body>| {
-        let caller: &Caller = request.extensions().get().unwrap();
+        let caller: &PeerIdentity = request.extensions().get().unwrap();
         Ok(Response::new(Body::whole(format!("{:?} {:?}", request.version(), caller.names().next()))))
     })
     .await;
@@ -208,7 +208,7 @@ async fn a_server_that_is_stopped_ends_idle_streams_and_finishes_the_others() {
         tokio::spawn(async move { pair.text().await })
     };
     tokio::time::sleep(Duration::from_millis(50)).await;
-    pair.stop.ask();
+    pair.stop.request();
     tokio::time::sleep(Duration::from_millis(50)).await;
     go_on.add_permits(1);
     assert_eq!(under_way.await.unwrap(), "it");

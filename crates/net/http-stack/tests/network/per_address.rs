@@ -3,9 +3,9 @@
 use std::{io, sync::Arc};
 
 use http_stack::{
-    Body, Failure, Request, Response, Server, Stop,
+    Body, Failure, Request, Response, Server, ShutdownSignal,
     client::{Limits, Protocol},
-    server::{self, Config, Identity, PerAddress},
+    server::{self, Config, Identity, PerIpLimit},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -33,7 +33,7 @@ async fn answered(address: std::net::SocketAddr, front: &[u8]) -> io::Result<Tcp
 }
 
 /// Waits until this many connections are open.
-async fn until(all: &PerAddress, open: u64) {
+async fn until(all: &PerIpLimit, open: u64) {
     while all.open() != open {
         tokio::task::yield_now().await;
     }
@@ -41,8 +41,8 @@ async fn until(all: &PerAddress, open: u64) {
 
 #[tokio::test(flavor = "current_thread")]
 async fn servers_count_together_and_what_is_too_many_is_reset() {
-    let all = PerAddress::at_most(3);
-    let stop = Stop::new();
+    let all = PerIpLimit::at_most(3);
+    let stop = ShutdownSignal::new();
     let server = || {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_most_per_address(&all);
         let (address, stop) = (server.addresses().unwrap()[0], stop.clone());
@@ -71,12 +71,12 @@ async fn servers_count_together_and_what_is_too_many_is_reset() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn behind_a_load_balancer_visitors_count_and_not_their_balancer() {
-    let all = PerAddress::at_most(1);
+    let all = PerIpLimit::at_most(1);
     let config = Config { proxy_protocol: true, ..Config::default() };
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_config(config);
     let server = server.with_most_per_address(&all);
     let address = server.addresses().unwrap()[0];
-    tokio::spawn(async move { server.serve(who, &Stop::new()).await });
+    tokio::spawn(async move { server.serve(who, &ShutdownSignal::new()).await });
     let from = |last: u8| {
         [b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02", &[last][..], b"\x0a\0\0\x01\x12\x34\0\x50"].concat()
     };
@@ -90,12 +90,12 @@ async fn behind_a_load_balancer_visitors_count_and_not_their_balancer() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_quic_connection_counts_and_one_too_many_is_refused() {
     // With a limit of 2, the second connection must first validate its address.
-    let all = PerAddress::at_most(2);
+    let all = PerIpLimit::at_most(2);
     let identity = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_http3(&identity).unwrap();
     let server = server.with_most_per_address(&all);
     let origin = format!("https://{}", server.addresses().unwrap()[0]).parse().unwrap();
-    tokio::spawn(async move { server.serve(who, &Stop::new()).await });
+    tokio::spawn(async move { server.serve(who, &ShutdownSignal::new()).await });
     let clients = [(); 3].map(|()| client(Protocol::Http3, Limits::default()));
     let ask = async |number: usize| {
         let response = get(&clients[number], &origin).await.1?;

@@ -43,7 +43,7 @@ async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore
 async fn requests_in_flight_are_finished_and_others_are_not_begun() {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let (server, told, response) = half_way(protocol, Config::default()).await;
-        server.stop.ask();
+        server.stop.request();
         // The listening socket is closed when accepting ends.
         while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;
@@ -60,7 +60,7 @@ async fn what_takes_longer_than_the_grace_is_cut_off() {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let config = Config { stop_grace: Duration::from_millis(20), ..Config::default() };
         let (server, _told, response) = half_way(protocol, config).await;
-        server.stop.ask();
+        server.stop.request();
         assert_eq!(server.ended.await.unwrap(), End::Cut);
         assert!(response.into_body().collect(100).await.is_err(), "{protocol:?}");
     }
@@ -70,8 +70,8 @@ async fn what_takes_longer_than_the_grace_is_cut_off() {
 async fn asked_twice_it_waits_for_nobody() {
     let config = Config { stop_grace: Duration::MAX, ..Config::default() };
     let (server, _told, response) = half_way(Protocol::Http1, config).await;
-    server.stop.ask();
-    server.stop.ask();
+    server.stop.request();
+    server.stop.request();
     assert_eq!(server.ended.await.unwrap(), End::Cut);
     assert!(response.into_body().collect(100).await.is_err());
 }
@@ -113,7 +113,7 @@ async fn a_request_that_was_on_its_way_is_answered() {
     let mut said = [0; 1000];
     let length = used.read(&mut said).await.unwrap();
     assert!(said[..length].ends_with(b"/first"));
-    server.stop.ask();
+    server.stop.request();
     while TcpStream::connect(server.address).await.is_ok() {
         tokio::task::yield_now().await;
     }

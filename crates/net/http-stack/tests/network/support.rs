@@ -9,7 +9,7 @@ use std::{
 };
 
 use http_stack::{
-    Body, Client, Failure, Origin, Request, Response, Server, Stop,
+    Body, Client, Failure, Origin, Request, Response, Server, ShutdownSignal,
     client::{self, Protocol, Trace, Trust},
     server::{self, End, Handler, Identity},
 };
@@ -23,7 +23,7 @@ use tokio::{
 pub struct Serving {
     pub origin: Origin,
     pub address: SocketAddr,
-    pub stop: Stop,
+    pub stop: ShutdownSignal,
     pub ended: JoinHandle<End>,
 }
 
@@ -45,7 +45,7 @@ pub fn serve(security: Security, config: server::Config, handler: impl Handler) 
         Security::Tls => server.with_tls(&identity),
         Security::Quic => server.with_http3(&identity).unwrap(),
     };
-    let stop = Stop::new();
+    let stop = ShutdownSignal::new();
     let asked = stop.clone();
     let ended = tokio::spawn(async move { server.serve(handler, &asked).await });
     Serving { origin: format!("{scheme}://{address}").parse().unwrap(), address, stop, ended }

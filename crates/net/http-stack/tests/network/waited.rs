@@ -1,7 +1,7 @@
 //! How long requests were in the kernel before the server read them.
 
 use http_stack::{
-    Body, Request, Response, StatusCode, Waited,
+    Body, Request, Response, StatusCode, TimeInKernel,
     client::{Limits, Protocol},
     server,
 };
@@ -12,7 +12,7 @@ use crate::support::{Security, client, get, serve};
 async fn is_told(security: Security, protocol: Protocol, tells_waits: bool, requests: usize) -> bool {
     let config = server::Config { tells_waits, ..server::Config::default() };
     let server = serve(security, config, async |request: Request<Body>| {
-        let told = request.extensions().get::<Waited>().is_some();
+        let told = request.extensions().get::<TimeInKernel>().is_some();
         let mut response = Response::new(Body::empty());
         *response.status_mut() = if told { StatusCode::OK } else { StatusCode::NO_CONTENT };
         Ok(response)

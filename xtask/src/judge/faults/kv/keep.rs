@@ -9,10 +9,10 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use kv::audit::Stores;
+use kv::consistency_checker::Stores;
 
 use crate::judge::faults::{
-    place::{CENTRES, Place},
+    cluster::{CENTRES, Place},
     server::Server,
 };
 

@@ -3,12 +3,12 @@
 use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context, ensure};
-use kv::audit::{Did, Operation, Outcome, Seen};
+use kv::consistency_checker::{Did, Operation, Outcome, Seen};
 
 use super::Scene;
 use crate::judge::faults::{
     ask::{Answer, Client, NoAnswer},
-    chance::Chance,
+    rng::Chance,
 };
 
 /// A client of one data centre.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::judge::faults::{
-    place::{CENTRES, ORIGIN_CITY},
+    cluster::{CENTRES, ORIGIN_CITY},
     timeline::{Fault, What},
 };
 

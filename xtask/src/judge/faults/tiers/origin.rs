@@ -12,9 +12,9 @@ use std::{
 use anyhow::Context;
 
 use crate::judge::faults::{
-    chance::Chance,
     clock::pause,
-    place::{ORIGIN, Place},
+    cluster::{ORIGIN, Place},
+    rng::Chance,
 };
 
 /// Objects by path; shared with the server threads.

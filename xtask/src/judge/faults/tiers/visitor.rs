@@ -12,9 +12,9 @@ use super::{
 };
 use crate::judge::faults::{
     ask::{Client, NoAnswer},
-    chance::Chance,
+    cluster::CENTRES,
     network::operator,
-    place::CENTRES,
+    rng::Chance,
 };
 
 /// A client of one data centre.

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use kv_server::{Line, Moved, Remote};
+use kv_server::{ExportLine, KvClient, Moved};
 use units::show::{bytes, plural};
 
 use super::Store;
@@ -55,14 +55,14 @@ impl Export {
     }
 }
 
-fn export(remote: &Remote, prefix: &str, to: impl Write) -> anyhow::Result<Moved> {
+fn export(remote: &KvClient, prefix: &str, to: impl Write) -> anyhow::Result<Moved> {
     let (mut to, mut moved, mut cursor) = (BufWriter::new(to), Moved::default(), None);
     loop {
         let page = remote.list(prefix, 1000, cursor.as_deref())?;
         for key in page.keys {
             // The key may have expired or been deleted since it was listed.
             let Some(came) = remote.get(&key.name)? else { continue };
-            let line = Line::of(key.name, &came.value, came.expiration, came.metadata);
+            let line = ExportLine::of(key.name, &came.value, came.expiration, came.metadata);
             writeln!(to, "{}", serde_json::to_string(&line)?)?;
             moved.keys += 1;
             moved.bytes += came.value.len() as u64;

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use kv_server::{Line, Moved};
+use kv_server::{ExportLine, Moved};
 use units::show::{bytes, plural};
 
 use super::{Store, list::now_s};
@@ -69,7 +69,7 @@ impl Import {
 fn import(
     from: impl BufRead,
     file: &Path,
-    write: impl Fn(&[Line]) -> anyhow::Result<()>,
+    write: impl Fn(&[ExportLine]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Moved> {
     let (mut moved, mut waiting, mut room) = (Moved::default(), Vec::new(), MOST_BYTES);
     for (number, text) in from.lines().enumerate() {
@@ -78,7 +78,7 @@ fn import(
         if text.trim().is_empty() {
             continue;
         }
-        let line = Line::read(&text).with_context(place)?;
+        let line = ExportLine::read(&text).with_context(place)?;
         if line.is_almost_over(now_s()) {
             moved.left_out += 1;
             continue;

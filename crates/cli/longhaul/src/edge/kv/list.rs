@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use http_stack::clock::wall_ns;
-use kv_server::{Listed, ListedKey, Remote};
+use kv_server::{KvClient, Listed, ListedKey};
 use report::terminal::table::table;
 use units::show::span;
 
@@ -42,7 +42,7 @@ impl List {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn all(&self, remote: &Remote) -> Result<Listed, kv_server::Error> {
+    fn all(&self, remote: &KvClient) -> Result<Listed, kv_server::Error> {
         let mut all = Listed { keys: Vec::new(), complete: false, cursor: None };
         while !all.complete {
             let missing = self.limit.map_or(MOST, |limit| limit.saturating_sub(all.keys.len()).min(MOST));

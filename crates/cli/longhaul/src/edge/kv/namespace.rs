@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kv_server::{NamespaceLine, Remote};
+use kv_server::{KvClient, NamespaceLine};
 use report::terminal::table::table;
 
 use super::Place;
@@ -97,7 +97,7 @@ impl Change {
     fn run(
         self,
         done: &str,
-        change: impl FnOnce(&Remote) -> Result<NamespaceLine, kv_server::Error>,
+        change: impl FnOnce(&KvClient) -> Result<NamespaceLine, kv_server::Error>,
     ) -> anyhow::Result<ExitCode> {
         let line = change(&self.place.remote(None)?)?;
         if self.json {

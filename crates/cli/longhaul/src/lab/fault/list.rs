@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use planet::{FaultStatus, outcome::Lifted};
+use planet::{FaultStatus, cli_documents::Lifted};
 use report::terminal::table::{Table, Words};
 
 use super::{super::Which, SCHEMA};

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 
 use report::figures::{Axis, Column, Figures, Line, Look, Table, Timeline};
 use tcp::timeline::Sample;
-use trafficgen::oscil::{Ended, Passage, Recording, Second};
+use trafficgen::slow_reader::{Ended, Passage, Recording, Second};
 use units::show::{bytes, time};
 
-use super::show;
+use super::render;
 use crate::lab::figures::whole;
 
 pub(super) fn figures(recording: &Recording) -> Figures {
-    let mut figures = Figures::new(show::title(recording), summary(recording))
+    let mut figures = Figures::new(render::title(recording), summary(recording))
         .panel(banded(recording, throughput(recording)))
         .panel(banded(recording, reading(recording)))
         .panel(banded(recording, window(recording)))
         .panel(banded(recording, queue(recording)))
         .panel(banded(recording, round_trips(recording)))
         .panel(banded(recording, counters(recording)))
-        .table(table("Figures", "", show::figures(recording)))
+        .table(table("Figures", "", render::figures(recording)))
         .table(table(
             "Counters",
             "What the reader's network namespace counted meanwhile, whatever else ran in it.",
@@ -27,7 +27,7 @@ pub(super) fn figures(recording: &Recording) -> Figures {
         ));
     if recording.trace.is_some() {
         let note = "Calls of the kernel's functions that look for room in a full receive buffer, on the whole machine.";
-        let calls = show::traced(recording);
+        let calls = render::traced(recording);
         figures = figures.table(table("Time in the kernel", note, calls));
     }
     let conditions = &recording.conditions;
@@ -54,15 +54,16 @@ fn summary(recording: &Recording) -> String {
     let summary = &recording.summary;
     let mut sentences = Vec::new();
     if recording.ended != Ended::Complete {
-        sentences.push(format!("{}.", capitalised(&show::ended(recording))));
+        sentences.push(format!("{}.", capitalised(&render::ended(recording))));
     }
     let network = summary
         .network_mbps
-        .map(|network| format!("{} arrived from the network in the fast phases.", show::range(network)));
+        .map(|network| format!("{} arrived from the network in the fast phases.", render::range(network)));
     sentences.extend(
-        network.or_else(|| Some(format!("{} was read in the fast phases.", show::range(summary.fast_mbps?)))),
+        network
+            .or_else(|| Some(format!("{} was read in the fast phases.", render::range(summary.fast_mbps?)))),
     );
-    if let Some(restart) = show::restart(summary) {
+    if let Some(restart) = render::restart(summary) {
         sentences.push(format!("As fast again after a slow one: {restart}."));
     }
     sentences.push(format!("At most {} without a byte.", time(summary.max_pause_ms / 1e3)));

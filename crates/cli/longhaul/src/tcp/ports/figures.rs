@@ -5,12 +5,12 @@ use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
 use trafficgen::ports::{Fill, Measurement, Run, Sample};
 use units::show::{digits, share};
 
-use super::show;
+use super::render;
 
 pub(super) fn figures(measurement: &Measurement) -> Figures {
     let Measurement { ports, port_low, port_high, kernel, destination, .. } = measurement;
     let findings: Vec<_> =
-        measurement.strategies.iter().map(|run| format!("{}: {}.", show::name(run), run.finding)).collect();
+        measurement.strategies.iter().map(|run| format!("{}: {}.", render::name(run), run.finding)).collect();
     let figures = Figures::new("What a source port costs", findings.join(" "))
         .condition("kernel", format!("Linux {kernel}"))
         .condition("ports", format!("{ports}, {port_low}-{port_high}"))
@@ -30,7 +30,7 @@ fn scatter(run: &Run) -> Scatter {
     let starts = std::iter::once(0.0).chain(run.by_fill.iter().map(|fill| fill.used_share));
     let middles = std::iter::zip(starts, &run.by_fill)
         .map(|(start, fill)| (f64::midpoint(start, fill.used_share), fill.p50_us));
-    let scatter = Scatter::new(show::name(run), Axis::share("ports used"), Axis::log("connect", "\u{b5}s"))
+    let scatter = Scatter::new(render::name(run), Axis::share("ports used"), Axis::log("connect", "\u{b5}s"))
         .says(format!("{}.", run.finding))
         .class("even", connects(false))
         .class("odd", connects(true))
@@ -47,7 +47,7 @@ fn table(runs: &[Run]) -> Table {
         let written = |value: Option<f64>| value.map_or_else(String::new, digits);
         let odd = |fill: &Fill| fill.odd_share.map_or_else(String::new, share);
         table.row([
-            show::name(run),
+            render::name(run),
             written(run.connects_per_s),
             written(run.first_half.p50_us),
             written(run.second_half.p50_us),
@@ -60,6 +60,6 @@ fn table(runs: &[Run]) -> Table {
 
 /// Adds the caveats of a run.
 fn judged(figures: Figures, run: &Run) -> Figures {
-    let name = show::name(run);
+    let name = render::name(run);
     run.doubts.iter().cloned().fold(figures, |figures, doubt| figures.doubt(doubt.of(&name)))
 }

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use ::segment_store::{Piece, Wait, Written, format::BLOCK};
+use ::segment_store::{Piece, StoredBody, Wait, format::BLOCK};
 use http_stack::{
     Bytes, Failure,
     body::{Frame, Frames, SizeHint},
@@ -28,7 +28,7 @@ pub(crate) struct BodyReader {
 /// The source of a reader's next piece.
 enum NextPiece {
     Memory(Bytes),
-    Disk(Written),
+    Disk(StoredBody),
     /// Not received yet; the waker is registered.
     Pending,
     Lost(Option<Failure>),

@@ -3,12 +3,12 @@
 //! The result equals that of `request_headers` and `pass_back` with a header map. Messages with rare fields are left
 //! to those functions.
 
-use http_cache::{internal, is_never_stored, names_coding, update::is_of_connection};
+use http_cache::{internal_headers, is_never_stored, names_coding, update::is_of_connection};
 use http_stack::{
     HeaderName, Version,
     client::Reply,
     clock::http_date,
-    server::{Glance, Peer},
+    server::{Peer, RequestView},
 };
 
 use super::head::Head;
@@ -54,7 +54,7 @@ pub(super) struct ForwardingHop<'h> {
 }
 
 /// The head of the forwarded request. `None` if it needs the normal path.
-pub(super) fn request_headers(request: &Glance<'_>, hop: &ForwardingHop<'_>) -> Option<Vec<u8>> {
+pub(super) fn request_headers(request: &RequestView<'_>, hop: &ForwardingHop<'_>) -> Option<Vec<u8>> {
     let target = request.target.as_bytes();
     let first: [&[u8]; 5] = [b"GET ", target, b" HTTP/1.1\r\nhost: ", request.host, b"\r\n"];
     let mut head = Head::new(request.head(), &first);
@@ -65,7 +65,10 @@ pub(super) fn request_headers(request: &Glance<'_>, hop: &ForwardingHop<'_>) -> 
             return None;
         }
         let goes = is_of_connection(name) || is("host") || is("x-forwarded-proto");
-        if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !list_headers.take(name, value) {
+        if !goes
+            && !internal_headers::is_internal_in_any_case(name.as_bytes())
+            && !list_headers.take(name, value)
+        {
             head.keep(name, value);
         }
     }
@@ -115,7 +118,10 @@ pub(super) fn response_headers(
         has_date |= is("date");
         is_coded |= is("content-encoding") && names_coding(value);
         let goes = is_of_connection(name) || is("cache-tag") || is("content-length");
-        if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !list_headers.take(name, value) {
+        if !goes
+            && !internal_headers::is_internal_in_any_case(name.as_bytes())
+            && !list_headers.take(name, value)
+        {
             head.keep(name, value);
         }
     }

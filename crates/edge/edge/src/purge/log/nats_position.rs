@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ::tier_routing::{LogId, Piece, Position};
+use ::tier_routing::{LogId, LogSlice, Position};
 use tokio::time::timeout;
 
 use super::{PARTITION_TIMEOUT, PurgeLog, SyncMessage, sync_message};
@@ -53,7 +53,7 @@ impl PurgeLog {
     }
 
     /// Entries that the stream lacks, from one log at most.
-    pub(crate) fn missing_in_stream(&self, scope: PublishScope) -> Option<Piece<ZonePurge>> {
+    pub(crate) fn missing_in_stream(&self, scope: PublishScope) -> Option<LogSlice<ZonePurge>> {
         let state = self.state();
         let rest = |log| {
             let reached = state.stream.position.reached(log);
@@ -93,7 +93,7 @@ impl PurgeLog {
     }
 
     /// Whether entries before this piece are missing here and are no longer in the stream.
-    pub(crate) fn has_gap(&self, piece: &Piece<ZonePurge>) -> bool {
+    pub(crate) fn has_gap(&self, piece: &LogSlice<ZonePurge>) -> bool {
         !piece.forgets && piece.first.saturating_sub(1) > self.state().ledger.reached(piece.log)
     }
 
@@ -119,7 +119,7 @@ impl PurgeLog {
     }
 
     /// Handles logs that a broadcast reports as settled; see [`::tier_routing::Ledger::own_ended_logs`].
-    pub(crate) fn own_ended_logs(&self, ended: &Position) -> (Position, Vec<Piece<ZonePurge>>) {
+    pub(crate) fn own_ended_logs(&self, ended: &Position) -> (Position, Vec<LogSlice<ZonePurge>>) {
         self.state().ledger.ends_here(ended)
     }
 

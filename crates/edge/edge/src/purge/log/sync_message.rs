@@ -1,7 +1,7 @@
 //! Messages about purges between data centres: the position of the sender, entries that the receiver lacks,
 //! and the age of the state of each peer. The format is JSON; all lists and strings are bounded.
 
-use ::tier_routing::{LogId, MOST_LOGS, Piece, Position};
+use ::tier_routing::{LogId, LogSlice, MOST_LOGS, Position};
 use serde::{Deserialize, Serialize};
 
 use crate::purge::record::ZonePurge;
@@ -15,7 +15,7 @@ pub(crate) struct SyncMessage {
     pub(crate) ended_logs: Position,
     /// The time since the sender last had all purges of each peer, ms.
     pub(crate) peer_ages: Vec<(String, u64)>,
-    pub(crate) pieces: Vec<Piece<ZonePurge>>,
+    pub(crate) pieces: Vec<LogSlice<ZonePurge>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl SyncMessage {
     pub(crate) fn write(&self) -> Vec<u8> {
         let Self { network, log, position, ended_logs: over, peer_ages: heard, pieces } = self;
         let age = |(name, age_ms): &(String, u64)| AgeWire { data_centre: name.clone(), age_ms: *age_ms };
-        let piece = |piece: &Piece<ZonePurge>| PieceWire {
+        let piece = |piece: &LogSlice<ZonePurge>| PieceWire {
             log: format_log_id(piece.log),
             first: piece.first,
             forgets: piece.forgets,
@@ -88,7 +88,7 @@ impl SyncMessage {
         }
         let piece = |piece: PieceWire| {
             let PieceWire { log, first, forgets, purges } = piece;
-            Some(Piece { log: parse_log_id(&log)?, first, forgets, entries: purges })
+            Some(LogSlice { log: parse_log_id(&log)?, first, forgets, entries: purges })
         };
         Some(Self {
             network,
@@ -108,7 +108,7 @@ pub fn sync_message_round_trips(text: &[u8]) -> Option<bool> {
 }
 
 /// Truncates the pieces to the size limit of a message. The remaining entries are sent in the next message.
-pub(super) fn truncate_pieces(mut pieces: Vec<Piece<ZonePurge>>) -> Vec<Piece<ZonePurge>> {
+pub(super) fn truncate_pieces(mut pieces: Vec<LogSlice<ZonePurge>>) -> Vec<LogSlice<ZonePurge>> {
     let mut bytes = 0;
     let mut is_full = false;
     for piece in &mut pieces {
@@ -155,7 +155,7 @@ mod tests {
             position: "1f:3 2:1".parse().unwrap(),
             ended_logs: "7:12".parse().unwrap(),
             peer_ages: vec![("fra".into(), 1500)],
-            pieces: vec![Piece {
+            pieces: vec![LogSlice {
                 log: LogId(2),
                 first: 4,
                 forgets: true,
@@ -187,7 +187,7 @@ mod tests {
         let long = "\"".repeat(MAX_PURGE_NAME_BYTES - 100);
         let mut many = message(&vec![&long[..]; 200]);
         many.pieces.push(many.pieces[0].clone());
-        many.pieces.push(Piece { forgets: false, ..many.pieces[0].clone() });
+        many.pieces.push(LogSlice { forgets: false, ..many.pieces[0].clone() });
         many.pieces = truncate_pieces(many.pieces);
         // The first piece is truncated, the second one only has its `forgets` mark, and the third one is
         // removed.

@@ -173,7 +173,7 @@ fn stream_gets_own_purges_first_and_others_as_a_fallback() {
     assert_eq!((lacks(PublishScope::All), lhr.stream_lag()), (None, 0));
     let ((_, last), ()) = fra.append(vec![order("d")], || ());
     assert_eq!(last, 2);
-    let piece = |first| Piece { log: peers, first, forgets: false, entries: vec![order("d")] };
+    let piece = |first| LogSlice { log: peers, first, forgets: false, entries: vec![order("d")] };
     assert_eq!((lhr.has_gap(&piece(2)), lhr.has_gap(&piece(3))), (false, true));
     // A replaced stream is empty.
     lhr.reset_stream();

@@ -1,6 +1,6 @@
 //! A message in the purge stream: entries of one log as JSON. All lists and strings are bounded.
 
-use ::tier_routing::{LogId, Piece};
+use ::tier_routing::{LogId, LogSlice};
 use kv_nats::LONGEST_MESSAGE;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::purge::{
 pub(crate) struct NatsRecord {
     /// The publisher: the writer of the log, or another data centre that has received the entries.
     pub(crate) publisher: String,
-    pub(crate) piece: Piece<ZonePurge>,
+    pub(crate) piece: LogSlice<ZonePurge>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -29,7 +29,7 @@ struct NatsRecordWire {
 
 impl NatsRecord {
     /// Truncates a piece to the size of a message. The remaining entries are sent in the next message.
-    pub(crate) fn new(by: &str, mut piece: Piece<ZonePurge>) -> Self {
+    pub(crate) fn new(by: &str, mut piece: LogSlice<ZonePurge>) -> Self {
         let mut bytes = 0;
         let fits = |order: &&ZonePurge| {
             bytes += serde_json::to_vec(order).map_or(0, |text| text.len());
@@ -47,7 +47,7 @@ impl NatsRecord {
 
     /// The ID for deduplication in the stream.
     pub(crate) fn id(&self) -> String {
-        let Piece { log, first, forgets, entries } = &self.piece;
+        let LogSlice { log, first, forgets, entries } = &self.piece;
         let forgets = if *forgets { "f" } else { "" };
         format!("{}:{first}{forgets}+{}", format_log_id(*log), entries.len())
     }
@@ -57,7 +57,7 @@ impl NatsRecord {
     }
 
     pub(crate) fn write(&self) -> Vec<u8> {
-        let Piece { log, first, forgets, entries } = &self.piece;
+        let LogSlice { log, first, forgets, entries } = &self.piece;
         let written = NatsRecordWire {
             data_centre: self.publisher.clone(),
             log: format_log_id(*log),
@@ -79,7 +79,7 @@ impl NatsRecord {
         if first == 0 || data_centre.len() > MAX_PUBLISHER_BYTES || !are_bounded {
             return None;
         }
-        Some(Self { publisher: data_centre, piece: Piece { log, first, forgets, entries: purges } })
+        Some(Self { publisher: data_centre, piece: LogSlice { log, first, forgets, entries: purges } })
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn entry(names: &[&str]) -> NatsRecord {
         let order = |name: &&str| ZonePurge::new("shop", Purge::Tag((*name).into()), Depth::Hard);
         let entries = names.iter().map(order).collect();
-        NatsRecord::new("lhr", Piece { log: LogId(0x1f), first: 4, forgets: false, entries })
+        NatsRecord::new("lhr", LogSlice { log: LogId(0x1f), first: 4, forgets: false, entries })
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let one = entry(&["a", "b"]);
         assert_eq!((one.partition().as_str(), one.id().as_str(), one.last()), ("1f", "1f:4+2", 5));
         assert_eq!(NatsRecord::read("1f", &one.write()), Some(one.clone()));
-        let none = NatsRecord { piece: Piece { forgets: true, entries: vec![], ..one.piece }, ..one };
+        let none = NatsRecord { piece: LogSlice { forgets: true, entries: vec![], ..one.piece }, ..one };
         assert_eq!((none.id().as_str(), none.last()), ("1f:4f+0", 3));
         assert_eq!(NatsRecord::read("1f", &none.write()), Some(none));
     }

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use http_stack::Stop;
+use http_stack::ShutdownSignal;
 use rustix::process::geteuid;
 use tokio::{net, task::spawn_blocking};
 
@@ -59,7 +59,7 @@ impl SuccessorListener {
         node: Arc<Node>,
         sockets: Vec<OwnedFd>,
         failed: impl Fn(Error),
-        stop: &Stop,
+        stop: &ShutdownSignal,
     ) -> Option<HandoverChannel> {
         let sockets = Arc::new(sockets);
         let listener = match self.listener.try_clone().and_then(net::UnixListener::from_std) {

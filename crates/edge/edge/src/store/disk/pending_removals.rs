@@ -9,7 +9,7 @@ use std::{
 };
 
 use ::segment_store::{Id, Store};
-use http_cache::{Key, Spread};
+use http_cache::{Key, U64Hasher};
 use http_stack::HeaderMap;
 
 use super::{object_head, variants};
@@ -23,7 +23,7 @@ pub(super) struct Removal {
 /// The number of pending removals, by key.
 #[derive(Default)]
 pub(super) struct PendingRemovals {
-    pending: Mutex<HashMap<Key, usize, Spread>>,
+    pending: Mutex<HashMap<Key, usize, U64Hasher>>,
     /// The number of keys, so that lookups take no lock while no removal is pending.
     count: AtomicUsize,
 }
@@ -78,7 +78,7 @@ impl PendingRemovals {
         self.count.store(pending.len(), Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, usize, Spread>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, usize, U64Hasher>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of the memory store: variants, eviction and purges.
 
-use http_cache::{Control, Selection, Terms};
+use http_cache::{Control, Terms, VaryKey};
 use http_stack::{Bytes, StatusCode};
 
 use super::*;
@@ -17,7 +17,7 @@ fn object(path: &str, vary: Option<&str>, began: u64) -> (Object, HeaderMap) {
     }
     let key = Key::of(&url, &request, &http_cache::KeyRule::default());
     let terms = Terms::read(StatusCode::OK, &headers, Control::default(), None, (NOW, NOW));
-    let selection = Selection::of(&request, &headers).unwrap();
+    let selection = VaryKey::of(&request, &headers).unwrap();
     let subject = Subject { zone: "z".into(), url: key.url().into(), tags: vec!["t".into()], groups: vec![] };
     let stored = Stored { status: StatusCode::OK, headers, terms, selection };
     (

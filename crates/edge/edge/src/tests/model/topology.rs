@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use http_cache::purge::{Depth, Purge};
-use http_stack::{Server, Stop};
+use http_stack::{Server, ShutdownSignal};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -29,7 +29,7 @@ pub(super) struct Arm {
     pub(super) connections: Connections,
     pub(super) listeners: Vec<SocketAddr>,
     workers: Vec<Arc<WorkerState>>,
-    stop: Stop,
+    stop: ShutdownSignal,
     _edge: Edge,
 }
 
@@ -41,7 +41,7 @@ enum Edge {
 
 impl Arm {
     pub(super) fn new(kind: Kind) -> Self {
-        let (origin, stop) = (Arc::new(Origin::default()), Stop::new());
+        let (origin, stop) = (Arc::new(Origin::default()), ShutdownSignal::new());
         let origins = Arc::clone(&origin);
         let respond = move |request, _| {
             let origin = Arc::clone(&origins);
@@ -100,8 +100,8 @@ impl Arm {
 
 impl Drop for Arm {
     fn drop(&mut self) {
-        self.stop.ask();
-        self.stop.ask();
+        self.stop.request();
+        self.stop.request();
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn path(sequence: usize, url: usize) -> String {
     format!("/s{sequence}/d{url}")
 }
 
-fn door(worker: &Arc<WorkerState>, stop: &Stop) -> SocketAddr {
+fn door(worker: &Arc<WorkerState>, stop: &ShutdownSignal) -> SocketAddr {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let (address, visitors, stop) =
         (server.addresses().unwrap()[0], ClientHandler(Arc::clone(worker)), stop.clone());

@@ -92,7 +92,7 @@ impl Attempt {
             Failure::Timeout if self.connect.is_some() => Fault::TlsProtocolError,
             Failure::Timeout | Failure::KernelTimeout => Fault::ConnectionTimeout,
             Failure::Refused | Failure::Unreachable => Fault::ConnectionRefused,
-            failure if failure.is_own_shortage() || failure.is_want_of_room() => {
+            failure if failure.is_own_shortage() || failure.is_capacity_error() => {
                 return FailureScope::Request;
             }
             Failure::Dns(_)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use super::{hosts::is_host_name, links::end};
@@ -16,7 +16,7 @@ pub(super) fn anycast(
     cities: &[City],
     hosts: &[Host],
     document: &Document,
-) -> Result<Vec<Anycast>, Mistake> {
+) -> Result<Vec<Anycast>, Diagnostic> {
     let mut all: Vec<Anycast> = Vec::new();
     let host_of = |name: &Spanned<String>| {
         hosts.iter().position(|host| host.name == *name.get_ref()).ok_or_else(|| {
@@ -77,7 +77,7 @@ pub(super) fn anycast(
 }
 
 /// The prefixes of one table, without overlap with earlier ones or with the planet's addresses.
-fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Result<Vec<Prefix>, Mistake> {
+fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Result<Vec<Prefix>, Diagnostic> {
     let mut prefixes: Vec<Prefix> = Vec::new();
     for text in &any.prefix {
         let mistake = |message: String| document.mistake(text.span(), message);

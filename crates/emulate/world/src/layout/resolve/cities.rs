@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The declared cities, then cities that only hosts or links reference.
-pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mistake> {
+pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Diagnostic> {
     let mut places: Vec<(String, Place)> = Vec::new();
     for city in &world.cities {
         let name = canonical(city.name.get_ref());
@@ -54,7 +54,7 @@ pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mi
     Ok(places.into_iter().enumerate().map(router).collect())
 }
 
-fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Mistake> {
+fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Diagnostic> {
     gazetteer::find(name.get_ref()).map(|city| Place { lat: city.lat, lon: city.lon }).ok_or_else(|| {
         let hint = suggestion(name.get_ref(), gazetteer::cities().iter().map(|city| city.name.as_str()));
         let message = format!("unknown city \"{}\"{hint} (a new city needs lat and lon)", name.get_ref());

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use crate::{
@@ -22,7 +22,7 @@ pub(super) fn hosts(
     world: &World,
     cities: &[City],
     document: &Document,
-) -> Result<(Vec<Host>, Vec<Port>), Mistake> {
+) -> Result<(Vec<Host>, Vec<Port>), Diagnostic> {
     let mut names = BTreeSet::new();
     let (mut hosts, mut ports) = (Vec::new(), Vec::new());
     for host in &world.hosts {
@@ -78,7 +78,7 @@ fn port(host: HostId, number: usize, line: Option<Line>) -> Port {
 }
 
 /// The lines of a host: its access lines, a plain last mile, or none.
-fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Option<Line>>, Mistake> {
+fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Option<Line>>, Diagnostic> {
     if host.access.len() > MOST_LINES {
         let message = format!("{} access lines are more than the limit of {MOST_LINES}", host.access.len());
         return Err(document.mistake(host.name.span(), message));
@@ -113,7 +113,7 @@ pub(super) fn plain_line(last_mile: Duration, world: &World) -> Line {
     Line { name: None, up: way.clone(), down: way }
 }
 
-fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Mistake> {
+fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Diagnostic> {
     let base = plain_line(LAST_MILE, world).up;
     let one_way = |way| {
         let config = access.direction(way).apply(&base, document)?;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use config_file::{Document, Mistake, suggestion};
+use config_file::{Diagnostic, Document, suggestion};
 use toml::Spanned;
 
 use super::hosts::plain_line;
@@ -18,7 +18,7 @@ pub(super) fn links(
     world: &World,
     cities: &[City],
     document: &Document,
-) -> Result<BTreeMap<(CityId, CityId), file::Link>, Mistake> {
+) -> Result<BTreeMap<(CityId, CityId), file::Link>, Diagnostic> {
     let mut links = BTreeMap::new();
     let is_wild = |link: &&file::Link| link.own.between.iter().any(|name| name.get_ref() == "*");
     let (wild, exact): (Vec<_>, Vec<_>) = world.links.iter().partition(is_wild);
@@ -49,7 +49,7 @@ pub(super) fn links(
     Ok(links)
 }
 
-fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
+fn check_link(link: &file::Link, document: &Document) -> Result<(), Diagnostic> {
     if link.own.rtt.is_some() && link.own.delay.is_some() {
         let message = "a link has a delay (one way) or an rtt (both ways), not both";
         return Err(document.mistake(link.own.between[0].span(), message));
@@ -61,7 +61,7 @@ pub(super) fn given(
     links: &BTreeMap<(CityId, CityId), file::Link>,
     world: &World,
     document: &Document,
-) -> Result<BTreeMap<(CityId, CityId), Given>, Mistake> {
+) -> Result<BTreeMap<(CityId, CityId), Given>, Diagnostic> {
     let base = plain_line(Duration::ZERO, world).up;
     let given = |(&ends, link): (&(CityId, CityId), &file::Link)| {
         let config = link.direction().apply(&base, document)?;
@@ -79,7 +79,7 @@ fn add(
     links: &mut BTreeMap<(CityId, CityId), file::Link>,
     cities: &[City],
     document: &Document,
-) -> Result<(), Mistake> {
+) -> Result<(), Diagnostic> {
     if links.insert((a.min(b), a.max(b)), link.clone()).is_none() {
         return Ok(());
     }
@@ -88,7 +88,11 @@ fn add(
     Err(document.mistake(link.own.between[0].span(), message))
 }
 
-pub(super) fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<CityId, Mistake> {
+pub(super) fn end(
+    name: &Spanned<String>,
+    cities: &[City],
+    document: &Document,
+) -> Result<CityId, Diagnostic> {
     let found = cities.iter().position(|city| city.name == canonical(name.get_ref()));
     found.ok_or_else(|| {
         let hint = suggestion(name.get_ref(), cities.iter().map(|city| city.name.as_str()));
@@ -102,7 +106,7 @@ pub(super) fn vias(
     links: &BTreeMap<(CityId, CityId), file::Link>,
     cities: &[City],
     document: &Document,
-) -> Result<BTreeMap<(CityId, CityId), Vec<CityId>>, Mistake> {
+) -> Result<BTreeMap<(CityId, CityId), Vec<CityId>>, Diagnostic> {
     let mut vias = BTreeMap::new();
     for (&(a, b), link) in links.iter().filter(|(_, link)| !link.own.via.is_empty()) {
         let has_more = link.own.rtt.is_some() || link.own.delay.is_some() || !link.direction().is_absent();

@@ -283,7 +283,7 @@ async fn bucket(nats: &Nats, streams: Option<&TempDir>) -> kv_nats::Bucket {
     let name = StoreName::new("lhr").unwrap();
     let open = move || {
         let now = crate::service::now;
-        kv_nats::Bucket::open(address, name, Company::Alone, streams.as_deref(), now).unwrap()
+        kv_nats::Bucket::open(address, name, Pairing::Alone, streams.as_deref(), now).unwrap()
     };
     spawn_blocking(open).await.unwrap()
 }
@@ -373,7 +373,7 @@ async fn another_stream_with_all_that_was_acknowledged_is_as_good() {
         all.push((format!("ns\0k{key}"), found.record, found.value));
     }
     nats.delete_stream();
-    let second = opened(&nats, "fra", Company::Alone, crate::service::now).await;
+    let second = opened(&nats, "fra", Pairing::Alone, crate::service::now).await;
     second.take(all).await.unwrap();
     usable_again(&first).await;
     for key in 0..4 {

@@ -11,7 +11,7 @@ async fn world() -> World {
 async fn restarted(world: World) -> World {
     let World { services, wires, folder } = world;
     for service in services {
-        spawn_blocking(move || service.leave()).await.unwrap();
+        spawn_blocking(move || service.release()).await.unwrap();
     }
     drop(wires);
     World::in_folder(true, &[LHR], folder, true).await

@@ -202,7 +202,7 @@ async fn a_read_finds_that_the_stores_differ_and_has_them_repaired() {
     begun.notified().await;
     go_on.notify_one();
     // The data centre is notified that its copy is outdated.
-    while world.services[SIN].copies.version(&crate::copies::Name::of(&namespace, &key)).as_deref()
+    while world.services[SIN].copies.version(&crate::value_cache::Name::of(&namespace, &key)).as_deref()
         != Some(&*new)
     {
         sleep(Duration::from_millis(5)).await;

@@ -16,7 +16,7 @@ use str0m::{
 
 use super::offer::Offer;
 use crate::{
-    household::household,
+    client_prefix::household,
     wire::{Datagram, Token, Way},
 };
 

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use hyper::body::{Body as Frames, Frame, SizeHint};
 
-use super::super::{pool::Lease, stamps::Stamps};
+use super::super::{pool::Lease, timestamps::Stamps};
 use crate::{Body, Failure};
 
 /// Returns the body of the response whose head was read on `lease`. A body that arrived with its head is

@@ -10,13 +10,13 @@ use bytes::Buf;
 use hyper::{Method, Response, StatusCode};
 
 use super::{
-    super::{informed::Informed, interims::Interims, reply::Reply, trace::Trace},
+    super::{interims::Interims, on_interim::OnInterim, raw_response::Reply, trace::Trace},
     Http1, LEAST_ROOM, Life,
 };
 use crate::{
     Body, Failure, Stage,
     http1::{Framing, Persistence, Trailers, head},
-    patience::Patience,
+    stall_timeout::StallTimeout,
 };
 
 pub(crate) enum Answered<T> {
@@ -32,14 +32,14 @@ impl Http1 {
     pub(crate) async fn relay<T>(
         &mut self,
         head: &[u8],
-        (limit, informed): (Duration, Option<Informed>),
+        (limit, informed): (Duration, Option<OnInterim>),
         trace: &mut Trace,
         read: impl FnOnce(&Reply<'_>) -> Option<T>,
     ) -> Result<Answered<T>, Failure> {
         if !self.introduce(trace) {
             return Err(Failure::Closed(Stage::Head));
         }
-        self.patience.get_or_insert_with(|| Patience::new(limit)).begin_within(limit);
+        self.patience.get_or_insert_with(|| StallTimeout::new(limit)).begin_within(limit);
         self.life = Life::Busy(Persistence::Kept);
         self.room = LEAST_ROOM;
         self.outgoing.lines().extend_from_slice(head);

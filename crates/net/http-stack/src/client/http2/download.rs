@@ -9,7 +9,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use hyper::body::{Body, Frame};
 
-use super::{super::life::Count, upload::Upload};
+use super::{super::mux_state::StreamCount, upload::Upload};
 use crate::{Failure, http2::poll_frame};
 
 /// The body. Dropping it ends the exchange.
@@ -18,11 +18,11 @@ pub(crate) struct Download {
     /// The upload, if it is in progress. Once the response is complete, the server does not need the
     /// rest.
     _upload: Option<Upload>,
-    _counted: Count,
+    _counted: StreamCount,
 }
 
 impl Download {
-    pub(super) fn new(stream: RecvStream, upload: Option<Upload>, counted: Count) -> Self {
+    pub(super) fn new(stream: RecvStream, upload: Option<Upload>, counted: StreamCount) -> Self {
         Self { stream, _upload: upload, _counted: counted }
     }
 }

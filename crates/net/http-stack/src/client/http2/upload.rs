@@ -7,7 +7,7 @@ use h2::{Reason, SendStream};
 use hyper::body::Body as _;
 use tokio::task::AbortHandle;
 
-use super::super::{io::Recorder, stamps::Stamps};
+use super::super::{io::Recorder, timestamps::Stamps};
 use crate::Body;
 
 /// An upload task; a drop aborts it.

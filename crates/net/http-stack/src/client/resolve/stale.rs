@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Failure, client::names::NO_SUCH_NAME, clock::nanos};
+use crate::{Failure, client::dns::NO_SUCH_NAME, clock::nanos};
 
 /// The last known addresses of names. Times are nanoseconds of the client's clock.
 #[derive(Debug, Default)]

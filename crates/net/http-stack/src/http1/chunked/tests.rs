@@ -17,13 +17,13 @@ fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Read {
         bytes.extend_from_slice(piece);
         while !is_over {
             match decoder.next(&mut bytes)? {
-                Piece::Data(some) => {
+                Chunk::Data(some) => {
                     assert!(!some.is_empty());
                     data.extend_from_slice(&some);
                 }
-                Piece::Trailers(fields) => trailers = Some(fields),
-                Piece::Wanting => break,
-                Piece::End => is_over = true,
+                Chunk::Trailers(fields) => trailers = Some(fields),
+                Chunk::Wanting => break,
+                Chunk::End => is_over = true,
             }
         }
     }

@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use super::*;
 
 fn whole_request(text: &[u8]) -> Result<RequestHead, Malformed> {
-    let end = End::default().find(text, Lines::Strict)?;
+    let end = HeadEnd::default().find(text, Lines::Strict)?;
     assert_eq!(end, Some(text.len()), "{:?}", String::from_utf8_lossy(text));
     request(&Bytes::copy_from_slice(text))
 }
 
 fn whole_response(text: &str) -> Result<ResponseHead, Malformed> {
-    assert_eq!(End::default().find(text.as_bytes(), Lines::Lenient)?, Some(text.len()), "{text:?}");
+    assert_eq!(HeadEnd::default().find(text.as_bytes(), Lines::Lenient)?, Some(text.len()), "{text:?}");
     response(&Bytes::copy_from_slice(text.as_bytes()), &Method::GET)
 }
 
@@ -184,7 +184,7 @@ fn a_head_is_no_longer_than_may_be() {
     assert!(whole_request(long(limits::HEADER_BYTES).as_bytes()).is_ok());
     assert_eq!(whole_request(long(limits::HEADER_BYTES + 1).as_bytes()).unwrap_err(), Malformed::TooLarge);
     let endless = "\r\n".repeat(limits::HEADER_BYTES / 2);
-    assert_eq!(End::default().find(endless.as_bytes(), Lines::Strict), Err(Malformed::TooLarge));
+    assert_eq!(HeadEnd::default().find(endless.as_bytes(), Lines::Strict), Err(Malformed::TooLarge));
 }
 
 #[test]
@@ -219,11 +219,11 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
         for lines in [Lines::Strict, Lines::Lenient] {
-            let at_once = End::default().find(text.as_bytes(), lines);
+            let at_once = HeadEnd::default().find(text.as_bytes(), lines);
             let mut ends: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
             ends.push(text.len());
             ends.sort_unstable();
-            let mut end = End::default();
+            let mut end = HeadEnd::default();
             let found = ends.iter().map(|&some| end.find(&text.as_bytes()[..some], lines));
             let found = found.into_iter().find(|found| *found != Ok(None)).unwrap_or(Ok(None));
             prop_assert_eq!(found, at_once);

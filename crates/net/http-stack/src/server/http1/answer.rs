@@ -10,7 +10,7 @@ use crate::{
     Body,
     clock::http_date,
     http1::{Framing, Outgoing, Persistence, Trailers, framing, head},
-    server::{reason::Reason, relay::Lines},
+    server::{reason_phrase::ReasonPhrase, relay::Lines},
     tunnel::Downstream,
 };
 
@@ -43,7 +43,7 @@ pub(super) fn write(
     if !parts.headers.contains_key(header::DATE) && !parts.status.is_informational() {
         parts.headers.insert(header::DATE, http_date());
     }
-    let reason = parts.extensions.get().map(Reason::as_bytes);
+    let reason = parts.extensions.get().map(ReasonPhrase::as_bytes);
     let status = (version, parts.status, reason);
     head::write_response(outgoing.lines(), status, &parts.headers, framing, persistence);
     outgoing.begin(body, framing, trailers);

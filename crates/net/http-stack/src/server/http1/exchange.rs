@@ -16,8 +16,8 @@ use crate::{
     Body,
     http1::{Framing, Malformed, Outgoing, Persistence, RequestHead, Trailers, chunked, head},
     server::{
-        at_once::Glance,
         delivery::Delivery,
+        fast_path::RequestView,
         handler::{Handler, handled},
         relay::{Relayed, Relaying},
         wire::Wire,
@@ -30,7 +30,7 @@ use crate::{
     clippy::large_enum_variant,
     reason = "it is taken apart at once, and a box for each request would cost more"
 )]
-enum Taken<'h, N> {
+enum HandledBy<'h, N> {
     /// The response is being sent; contains the handler's note.
     Answered(Option<N>),
     Relayed(Relaying<'h, N>),
@@ -42,12 +42,12 @@ impl<S: Wire> Http1<S> {
         let before = self.outgoing.written();
         let taken = self.take_head(context, length);
         let RequestHead { mut request, framing, persistence } = match taken {
-            Ok(Taken::Answered(note)) => {
+            Ok(HandledBy::Answered(note)) => {
                 let sent = self.deliver(context, note, before).await;
                 return sent.map_or(Next::Cut, |()| Next::Request);
             }
-            Ok(Taken::Relayed(relaying)) => return self.pass_back(context, relaying, before).await,
-            Ok(Taken::Request(head)) => head,
+            Ok(HandledBy::Relayed(relaying)) => return self.pass_back(context, relaying, before).await,
+            Ok(HandledBy::Request(head)) => head,
             Err(why) => return self.refuse(status_for(why), &sentence(why)).await,
         };
         if framing == Framing::Chunked && !chunked::Decoder::can_begin(&self.input) {
@@ -88,7 +88,7 @@ impl<S: Wire> Http1<S> {
             response.headers_mut().entry(header::ALT_SVC).or_insert_with(|| alternative.clone());
         }
         let tunnel = response.extensions().get::<Downstream>().cloned();
-        let note = response.extensions_mut().remove::<H::Note>();
+        let note = response.extensions_mut().remove::<H::Observer>();
         let persistence = self.persistence(context, persistence);
         let persistence = answer::write(&mut self.outgoing, response, asked, persistence, trailers);
         match (self.deliver(context, note, before).await, tunnel) {
@@ -102,7 +102,7 @@ impl<S: Wire> Http1<S> {
     async fn pass_back<H: Handler>(
         &mut self,
         context: &Shared<H>,
-        mut relaying: Relaying<'_, H::Note>,
+        mut relaying: Relaying<'_, H::Observer>,
         before: u64,
     ) -> Next {
         let relayed = std::future::poll_fn(|cx| self.poll_answered(cx, relaying.as_mut())).await;
@@ -128,7 +128,7 @@ impl<S: Wire> Http1<S> {
     }
 
     fn persistence<H>(&self, context: &Shared<H>, asked: Persistence) -> Persistence {
-        if self.is_over || context.stop.is_asked() { Persistence::Closed } else { asked }
+        if self.is_over || context.stop.is_requested() { Persistence::Closed } else { asked }
     }
 
     /// Sends the pending response and reports the result to the handler; `None` if it was truncated or
@@ -136,7 +136,7 @@ impl<S: Wire> Http1<S> {
     async fn deliver<H: Handler>(
         &mut self,
         context: &Shared<H>,
-        note: Option<H::Note>,
+        note: Option<H::Observer>,
         before: u64,
     ) -> Option<()> {
         let sent = self.sent().await;
@@ -154,11 +154,11 @@ impl<S: Wire> Http1<S> {
 
     /// Reports the result of a response to the handler; `before` is the number of bytes written before
     /// it.
-    fn tell<H: Handler>(&self, handler: &H, note: Option<H::Note>, before: u64, sent: Option<()>) {
+    fn tell<H: Handler>(&self, handler: &H, note: Option<H::Observer>, before: u64, sent: Option<()>) {
         if let Some(note) = note {
             let bytes = Some(self.outgoing.written() - before);
             let body_bytes = self.outgoing.body_bytes();
-            handler.sent(note, Delivery { is_whole: sent.is_some(), body_bytes, bytes });
+            handler.on_delivered(note, Delivery { is_whole: sent.is_some(), body_bytes, bytes });
         }
     }
 
@@ -167,21 +167,21 @@ impl<S: Wire> Http1<S> {
         &mut self,
         context: &'h Shared<H>,
         length: usize,
-    ) -> Result<Taken<'h, H::Note>, Malformed> {
-        let may_answer = H::ANSWERS_AT_ONCE && !context.stop.is_asked();
+    ) -> Result<HandledBy<'h, H::Observer>, Malformed> {
+        let may_answer = H::HAS_FAST_PATH && !context.stop.is_requested();
         let (input, outgoing) = (&self.input[..length], &mut self.outgoing);
         let (peer, caller) = (self.peer, self.caller.as_ref());
         let (alternative, interim) = (self.alternative.as_ref(), &self.interim);
         let taken = head::with_lines(input, |lines| {
-            if let Some(glance) = may_answer.then(|| Glance::of(lines, (peer, caller))).flatten() {
+            if let Some(glance) = may_answer.then(|| RequestView::of(lines, (peer, caller))).flatten() {
                 if let Some(note) = answer_at_once(&*context.handler, &glance, alternative, outgoing) {
-                    return Ok(Taken::Answered(note));
+                    return Ok(HandledBy::Answered(note));
                 }
                 if let Some(relaying) = context.handler.relay(&glance, || interim.begin()) {
-                    return Ok(Taken::Relayed(relaying));
+                    return Ok(HandledBy::Relayed(relaying));
                 }
             }
-            head::copied(lines).map(Taken::Request)
+            head::copied(lines).map(HandledBy::Request)
         });
         if length == self.input.len() {
             self.input.clear();
@@ -215,13 +215,13 @@ impl<S: Wire> Http1<S> {
 /// Serves a plain request from memory, if the handler can; returns the handler's note.
 fn answer_at_once<H: Handler>(
     handler: &H,
-    request: &Glance<'_>,
+    request: &RequestView<'_>,
     alternative: Option<&HeaderValue>,
     outgoing: &mut Outgoing,
-) -> Option<Option<H::Note>> {
+) -> Option<Option<H::Observer>> {
     let to = outgoing.lines();
     let begin = to.len();
-    let Some((body, note)) = handler.at_once(request, to) else {
+    let Some((body, note)) = handler.try_respond_h1(request, to) else {
         to.truncate(begin);
         return None;
     };

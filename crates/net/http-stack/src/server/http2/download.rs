@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::{Reason, SendStream};
 use hyper::body::{Body as _, Frame};
 
-use super::{super::head, conduct::Exchange};
+use super::{super::head, abuse_guard::Exchange};
 use crate::{Body, Failure};
 
 /// Sends a body to its end; a failed body resets the stream. `None` if it was not sent completely.

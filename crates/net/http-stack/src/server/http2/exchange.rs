@@ -17,17 +17,17 @@ use super::{
         head::{self, Content},
         interim::Interims,
     },
-    conduct, download,
+    abuse_guard, download,
 };
 use crate::{Body, Failure};
 
 /// A request and its response; when it is dropped, the result is reported to the handler.
 pub(super) struct Exchange<H: Handler> {
     pub(super) handler: Arc<H>,
-    pub(super) conduct: conduct::Exchange,
+    pub(super) conduct: abuse_guard::Exchange,
     /// The Alt-Svc field.
     pub(super) alternative: Option<HeaderValue>,
-    pub(super) note: Option<H::Note>,
+    pub(super) note: Option<H::Observer>,
     /// Whether the response was passed to the connection completely.
     pub(super) is_whole: bool,
 }
@@ -97,7 +97,7 @@ impl<H: Handler> Drop for Exchange<H> {
     fn drop(&mut self) {
         if let Some(note) = self.note.take() {
             let body_bytes = self.conduct.body_bytes();
-            self.handler.sent(note, Delivery { is_whole: self.is_whole, body_bytes, bytes: None });
+            self.handler.on_delivered(note, Delivery { is_whole: self.is_whole, body_bytes, bytes: None });
         }
     }
 }
