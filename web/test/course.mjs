@@ -1,5 +1,5 @@
 // The page and the terminal run a plan in the same way: both are checked against
-// crates/measure/speedtest/src/stop/cases.json, in virtual time.
+// crates/measure/speedtest/src/size_ramp/cases.json, in virtual time.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { transformWithOxc } from "vite";
@@ -8,7 +8,7 @@ const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
 
 const { code } = await transformWithOxc(await read("../src/speed/course.ts"), "course.ts");
 const { Course } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-const { plan, cases } = JSON.parse(await read("../../crates/measure/speedtest/src/stop/cases.json"));
+const { plan, cases } = JSON.parse(await read("../../crates/measure/speedtest/src/size_ramp/cases.json"));
 
 const said = ({ kind, bytes, samples, messages, count }) =>
   `${kind} ${bytes ?? samples ?? messages}${count === undefined ? "" : ` x${count}`}`;

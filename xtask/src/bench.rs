@@ -33,7 +33,6 @@ pub(crate) use engines::bench as engines;
 pub(crate) use headers::bench as headers;
 pub(crate) use tiers::choice;
 
-/// Runs the named benchmarks, or all of them. `grid --json` prints only JSON.
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     if words == ["grid", "--json"] {
         release::build()?;
@@ -69,7 +68,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let wanted = wanted(words)?;
     release::build()?;
     println!("{}", conditions());
-    // Keeps the processor out of deep sleep states, like a scenario does during its measurements.
+    // Like a scenario, a benchmark needs a processor that does not enter deep sleep states.
     let _awake = Awake::hold();
     for (group, names) in BENCHES {
         let wanted: Vec<_> = names.iter().filter(|name| wanted.contains(&(group, name))).collect();
@@ -85,8 +84,8 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Resolves the names of groups and benchmarks. The name of a group selects the whole group, or only the
-/// members listed after it; any other name selects the first benchmark with that name.
+/// The name of a group selects the whole group, or only the members listed after it; any other name
+/// selects the first benchmark with that name.
 fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)>> {
     let all = |&(group, names): &(&'static str, &'static [&'static str])| {
         names.iter().map(move |name| (group, *name))
@@ -162,7 +161,6 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Runs an xtask subcommand in a release build, for benchmarks that time code inside this process.
 fn optimised(task: &str) -> anyhow::Result<()> {
     run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", task])
 }

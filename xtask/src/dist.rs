@@ -18,7 +18,6 @@ use units::show::bytes;
 use self::deb::{Entry, Package};
 use crate::root;
 
-/// Builds everything in `target/dist`, and prints the sizes.
 pub(crate) fn dist() -> anyhow::Result<()> {
     let machine = env::consts::ARCH;
     let target = format!("{machine}-unknown-linux-musl");
@@ -69,7 +68,6 @@ pub(crate) fn dist() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if a tool is missing, with the command that installs it.
 fn check_tools(machine: &str, target: &str) -> anyhow::Result<()> {
     let libraries = output(Command::new("rustc").args(["--print", "target-libdir", "--target", target]))?;
     let libraries = String::from_utf8(libraries.stdout)?;
@@ -99,16 +97,13 @@ fn build(target: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the program needs shared libraries.
 fn check_static(program: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(program)?;
-    // A dynamic program contains the path of its interpreter, which starts like this with glibc and musl.
     let needs = bytes.windows(8).any(|window| window == b"/lib/ld-" || window == b"/lib64/l");
     ensure!(!needs, "{} is not static", program.display());
     Ok(())
 }
 
-/// Files of the package.
 fn entries(folder: &Path) -> anyhow::Result<Vec<Entry>> {
     let read = |path: PathBuf| fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
     let document = |name: &str| format!("usr/share/doc/longhaul/{name}");
@@ -149,7 +144,6 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The files of a folder, without subfolders.
 fn files(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
@@ -179,8 +173,6 @@ fn output(command: &mut Command) -> anyhow::Result<Output> {
     Ok(output)
 }
 
-/// Files for operators of an edge: a unit, an example network file, a container file.
 const OPERATION: &str = "docs/operation";
 
-/// Maximum size of the program.
 const LARGEST_PROGRAM: u64 = 44_000_000;

@@ -17,7 +17,6 @@ pub(crate) fn generate() -> anyhow::Result<()> {
     run("web", "npm", &["run", "--silent", "generate"])
 }
 
-/// Fails if a committed schema or table is out of date.
 pub(crate) fn is_fresh() -> anyhow::Result<()> {
     for (path, text) in schemas()?.into_iter().chain(pages()?) {
         if fs::read_to_string(root().join(&path)).ok().as_deref() != Some(text.as_str()) {
@@ -27,7 +26,6 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Documentation pages with generated tables, each between two comments.
 fn pages() -> anyhow::Result<Vec<(String, String)>> {
     let path = "docs/recording.md";
     let mut text = fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
@@ -44,7 +42,6 @@ fn pages() -> anyhow::Result<Vec<(String, String)>> {
     Ok(vec![(path.to_owned(), text)])
 }
 
-/// All documents: path of the schema, name of the document, and description.
 fn schemas() -> anyhow::Result<Vec<(String, String)>> {
     let printed = [
         ("capture", "longhaul.lab.capture/1", schema_of::<cli_documents::Captured>()),
@@ -119,13 +116,12 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
     .collect()
 }
 
-/// The schema for serialisation. Deserialisation may allow other omissions (`serde(default)`) than
-/// serialisation (`serde(skip_serializing_if)`); readers of our output need the latter.
+/// Deserialisation may allow other omissions (`serde(default)`) than serialisation
+/// (`serde(skip_serializing_if)`); readers of our output need the latter.
 fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// The schema of a report, with a list for each kind of measurement of a scenario.
 fn report() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.root_schema_for::<report::Report>();
@@ -149,7 +145,6 @@ fn report() -> Schema {
     schema
 }
 
-/// Adds the value of the "schema" field to a schema. In an array, each element has this field.
 fn named(schema: Schema, name: &str) -> anyhow::Result<Schema> {
     let mut schema = schema.to_value();
     let element = schema.pointer("/items/$ref").and_then(Value::as_str);

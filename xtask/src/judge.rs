@@ -1,7 +1,6 @@
 //! Extended tests against independent references, run by hand. For the edge: cache-tests.fyi, request
-//! smuggling, a linter for responses, a soak test, kills at random times, random faults in a whole network,
-//! and clients of the key-value store. For the speed test: the original rubric, and links with known
-//! properties. For the decoders of recordings: an independent reader.
+//! smuggling, a linter for responses, a soak test, kills at random times, random faults in a whole
+//! network, and clients of the key-value store.
 //!
 //! `wild` compares the edge with nginx and Varnish.
 
@@ -36,7 +35,6 @@ fn longhaul() -> Command {
     Command::new(root().join("target/release/longhaul"))
 }
 
-/// Starts a program that reports its address, and waits for this report.
 fn listening(command: &mut Command) -> anyhow::Result<Ended> {
     let mut program = Ended(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?);
     let said = program.0.stderr.take().context("a program has a standard error")?;
@@ -48,7 +46,6 @@ fn listening(command: &mut Command) -> anyhow::Result<Ended> {
     Ok(program)
 }
 
-/// Starts a data centre with this network file, which is written to the folder.
 fn data_centre(mut program: Command, folder: &Path, network: &str, more: &[&str]) -> anyhow::Result<Ended> {
     let file = folder.join("network.toml");
     fs::write(&file, network)?;
@@ -66,7 +63,6 @@ fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Waits until a port of loopback accepts connections.
 fn accepts(port: u16) -> anyhow::Result<()> {
     for _ in 0..400 {
         if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
@@ -77,12 +73,10 @@ fn accepts(port: u16) -> anyhow::Result<()> {
     bail!("no listener at port {port} after 20 s")
 }
 
-/// A child process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

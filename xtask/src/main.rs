@@ -102,23 +102,19 @@ cargo xtask verify mutants [NAME...] [--program FILE]  run scenarios, and copies
 cargo xtask dist             build the release files in target/dist: a static program, a Debian package, manual pages, completions
 cargo xtask picture          rewrite the screenshots of a report and of a speed test";
 
-/// The top folder of the project.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-/// Runs a program in a folder of the project; fails if the program fails.
 fn run(folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_allowing(&[0], folder, program, arguments)
 }
 
-/// A program that runs in the background.
 struct Beside {
     shown: String,
     output: JoinHandle<io::Result<Output>>,
 }
 
-/// Starts a program in a folder of the project. Its output is printed by [`Beside::wait`].
 fn beside(folder: &str, program: &str, arguments: &[&str]) -> Beside {
     let shown = format!("{program} {}", arguments.join(" "));
     println!("$ {shown} &");
@@ -128,7 +124,6 @@ fn beside(folder: &str, program: &str, arguments: &[&str]) -> Beside {
 }
 
 impl Beside {
-    /// Waits until the program exits; fails if the program failed.
     fn wait(self) -> anyhow::Result<()> {
         let Self { shown, output } = self;
         let output = output.join().map_err(|_| anyhow!("the thread of {shown} panicked"))?;
@@ -143,8 +138,7 @@ impl Beside {
     }
 }
 
-/// Runs a program in a folder of the project, prints the elapsed time, and fails unless its exit code is one
-/// of `codes`.
+/// Fails unless the exit code is one of `codes`.
 #[expect(clippy::disallowed_methods, reason = "a developer wants to know what takes long")]
 fn run_allowing(codes: &[i32], folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let shown = format!("{program} {}", arguments.join(" "));

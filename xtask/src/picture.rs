@@ -4,8 +4,7 @@ use anyhow::Context;
 
 use crate::{root, run};
 
-/// Rewrites `docs/pictures/report.png` and `speed.png`. Needs built pages (`make web`), Chromium, and a
-/// machine that can run planets.
+/// Needs built pages (`make web`), Chromium, and a machine that can run planets.
 pub(crate) fn picture() -> anyhow::Result<()> {
     run(".", "cargo", &["build", "--quiet", "--package", "longhaul"])?;
     let folder = tempfile::tempdir()?;
@@ -22,7 +21,6 @@ pub(crate) fn picture() -> anyhow::Result<()> {
     speed(within, program)
 }
 
-/// A test from a browser in the planet of `docs/speed.md`.
 fn speed(within: &str, program: &str) -> anyhow::Result<()> {
     let docs = std::fs::read_to_string(root().join("docs/speed.md"))?;
     let world = docs.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```"));

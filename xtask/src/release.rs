@@ -6,8 +6,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Builds the program. The output of the build tools goes to standard error, because standard output may be a
-/// result.
+/// The output of the build tools goes to standard error, because standard output may be a result.
 pub(crate) fn build() -> anyhow::Result<()> {
     // Cargo alone would use the last built pages.
     step("make", &["--silent", "web"])?;

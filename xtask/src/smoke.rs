@@ -11,11 +11,8 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// The program that `make run` builds.
 const OPTIMISED: &str = "target/release/longhaul";
 
-/// Runs the help of all commands, and each command in the docs that needs neither a network nor another
-/// machine.
 pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     let program =
         fs::canonicalize(root().join(program)).with_context(|| format!("{program} is not there"))?;
@@ -33,7 +30,6 @@ pub(crate) fn smoke(program: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs it with the program of the tests, and with the optimised program of `make run` if that is up to date.
 pub(crate) fn smoke_built() -> anyhow::Result<()> {
     smoke("target/debug/longhaul")?;
     if is_current(&root().join(OPTIMISED))? {
@@ -60,7 +56,6 @@ fn is_current(program: &Path) -> anyhow::Result<bool> {
     Ok(sources.split_whitespace().chain(lock.to_str()).all(is_older))
 }
 
-/// Runs the help of a command and of all subcommands; returns their number.
 fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
     let output = Command::new(program).args(&*words).arg("--help").output()?;
     let shown = format!("longhaul {} --help", words.join(" "));
@@ -82,10 +77,8 @@ fn help(program: &Path, words: &mut Vec<String>) -> anyhow::Result<u32> {
     Ok(count)
 }
 
-/// The headings of commands in help texts.
 const LISTS_OF_COMMANDS: [&str; 5] = ["Commands:", "Measure:", "Emulate:", "Run an edge network:", "Shell:"];
 
-/// README and the pages of the docs.
 fn pages() -> anyhow::Result<Vec<PathBuf>> {
     let docs = fs::read_dir(root().join("docs"))?.map(|entry| Ok(entry?.path()));
     let mut pages: Vec<_> = docs.collect::<anyhow::Result<_>>()?;
@@ -95,7 +88,6 @@ fn pages() -> anyhow::Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// The commands in a page: those after a "$" in console blocks, and complete shell blocks.
 fn commands(text: &str) -> Vec<String> {
     let (mut commands, mut block, mut kind) = (Vec::new(), String::new(), None);
     for line in text.lines() {
@@ -116,7 +108,6 @@ fn commands(text: &str) -> Vec<String> {
     commands
 }
 
-/// The commands of a console block, including continuation lines.
 fn of_console(block: &str) -> Vec<String> {
     let (mut commands, mut goes_on) = (Vec::<String>::new(), false);
     for line in block.lines() {
@@ -132,7 +123,6 @@ fn of_console(block: &str) -> Vec<String> {
     commands
 }
 
-/// Whether a command needs only files.
 fn is_offline(command: &str) -> bool {
     let mut words = command.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     let is_of_files =
@@ -141,7 +131,6 @@ fn is_offline(command: &str) -> bool {
         && !words.any(|word| ELSEWHERE.contains(&word))
 }
 
-/// A folder in which the commands of one page run in sequence.
 struct Shell {
     folder: tempfile::TempDir,
     path: String,
@@ -158,8 +147,7 @@ impl Shell {
         Ok(Self { folder, path })
     }
 
-    /// Runs a command in the working directory of the previous command. Returns false if a file or a program
-    /// is missing that the page does not create.
+    /// Returns false if a file or a program is missing that the page does not create.
     fn run(&self, command: &str) -> anyhow::Result<bool> {
         let place = self.folder.path().join("place");
         let at = fs::read_to_string(&place)
@@ -178,7 +166,6 @@ impl Shell {
     }
 }
 
-/// Words of commands that need a network, another machine or much time.
 const ELSEWHERE: [&str; 28] = [
     "lab",
     "edge",

@@ -17,7 +17,6 @@ use scenario::{Mutant, Plan};
 use self::table::Row;
 use crate::{release, root};
 
-/// Runs the named scenarios or all, each with its mutants.
 pub(crate) fn mutants(words: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     let scenarios = scenarios(&options.names)?;
@@ -36,7 +35,6 @@ pub(crate) fn mutants(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a scenario and all its mutants.
 fn verify(path: &Path, program: &Path) -> anyhow::Result<Vec<Row>> {
     let plan = Plan::read(path)?;
     let out = root().join("target/mutants").join(&plan.name);
@@ -53,7 +51,6 @@ fn verify(path: &Path, program: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The result of each claim that must fail.
 fn judge(
     scenario: &str,
     mutant: &Mutant,
@@ -74,8 +71,8 @@ fn judge(
     mutant.fails.iter().map(row).collect()
 }
 
-/// Runs a scenario. Exit code 1 is allowed: it means that a claim failed or the machine was too busy, and the
-/// report contains the details.
+/// Exit code 1 is allowed: it means that a claim failed or the machine was too busy, and the report
+/// contains the details.
 fn run(program: &Path, scenario: &Path, out: &Path) -> anyhow::Result<Report> {
     let _ = fs::remove_dir_all(out);
     let mut command = Command::new(program);
@@ -90,7 +87,6 @@ fn run(program: &Path, scenario: &Path, out: &Path) -> anyhow::Result<Report> {
     serde_json::from_slice(&output.stdout).context("its result is not a report")
 }
 
-/// The scenario files of these names, or all of them.
 fn scenarios(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
     let folder = root().join("scenarios");
     if !names.is_empty() {
@@ -111,7 +107,6 @@ fn scenarios(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
 #[derive(Default)]
 struct Options {
     names: Vec<String>,
-    /// The program; built if it is not given.
     program: Option<PathBuf>,
 }
 

@@ -1,6 +1,8 @@
-//! Requests packed relative relocations (DT_RELR) from the linker if the C library is glibc 2.36 or newer.
+//! Requests packed relative relocations (DT_RELR) from the linker if the C library is glibc 2.36 or
+//! newer.
 //!
-//! The relocation table takes 1.6 MB of file and memory in the default format, and 20 KB in the packed one.
+//! The relocation table takes 1.6 MB of file and memory in the default format, and 20 KB in the
+//! packed one.
 
 use std::{env, process::Command};
 
@@ -11,13 +13,12 @@ fn main() {
     }
 }
 
-/// Whether the program is built for this machine and its glibc, without cross-compilation.
 fn is_for_this_machine() -> bool {
     let is_gnu = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|environment| environment == "gnu");
     is_gnu && env::var_os("HOST") == env::var_os("TARGET")
 }
 
-/// The version of this machine's glibc: (2, 36). `None` if the C library is another one.
+/// `None` if the C library is not glibc.
 fn glibc() -> Option<(u32, u32)> {
     let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?.stdout;
     let (major, minor) = str::from_utf8(&said).ok()?.trim().strip_prefix("glibc ")?.split_once('.')?;

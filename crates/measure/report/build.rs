@@ -1,4 +1,5 @@
-//! Checks that the pages exist before they are compiled in, and prints how to build them if they do not.
+//! Checks that the pages exist before they are compiled in, and prints how to build them if they do
+//! not.
 
 fn main() {
     for page in PAGES {

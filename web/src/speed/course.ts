@@ -1,4 +1,4 @@
-// The sequence of sets of a plan, like `crates/measure/speedtest/src/stop.rs`: sizes grow until a request takes so long
+// The sequence of sets of a plan, like `crates/measure/speedtest/src/size_ramp.rs`: sizes grow until a request takes so long
 // that a larger body would not change the result, and beyond the sizes of the plan if the sender's window may
 // not have opened on a long and fast line.
 import type { Direction, Plan, Step } from "./api";

@@ -22,7 +22,6 @@ pub(super) fn bench() -> anyhow::Result<()> {
     reno::mathis()
 }
 
-/// The reference for the result of the planet.
 enum Reference {
     Exactly(f64),
     Between(f64, f64),
@@ -37,7 +36,6 @@ fn row(what: &str, expected: &str, [engine, planet]: [f64; 2], unit: &str, refer
     println!("| {what} | {expected} | {engine:.3} {unit} | {planet:.3} {unit} | {verdict} |");
 }
 
-/// A command that runs this program inside a host.
 fn own(mut at: Command, arguments: &[&str]) -> anyhow::Result<Command> {
     at.arg(std::env::current_exe()?).arg("packets").args(arguments);
     Ok(at)

@@ -82,7 +82,6 @@ struct Run {
     peak_kib: u64,
 }
 
-/// Runs a program until it exits and polls its peak memory.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn measured(mut command: Command) -> anyhow::Result<Run> {
     let start = Instant::now();
@@ -101,15 +100,13 @@ fn measured(mut command: Command) -> anyhow::Result<Run> {
     Ok(Run { seconds, peak_kib })
 }
 
-/// Peak resident memory (`VmHWM`) in KiB.
 fn high_water_mark(status_file: &str) -> u64 {
     let text = fs::read_to_string(status_file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Two files of latencies between 10 and 510 ms from a linear congruential generator; only the number and the
-/// format of the samples matter.
+/// Only the number and the format of the samples matter.
 fn files(folder: &Path, samples: u64) -> anyhow::Result<Vec<PathBuf>> {
     let file = |seed: u64| -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{samples}-{seed}.csv"));
@@ -118,7 +115,6 @@ fn files(folder: &Path, samples: u64) -> anyhow::Result<Vec<PathBuf>> {
         let mut state = seed;
         for _ in 0..samples {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "{}.{:03}", 10 + (state >> 40) % 500, (state >> 20) % 1000);
             output.write_all(text.as_bytes())?;
             text.clear();
@@ -129,8 +125,6 @@ fn files(folder: &Path, samples: u64) -> anyhow::Result<Vec<PathBuf>> {
     [1, 2].into_iter().map(file).collect()
 }
 
-/// The same computation with pandas and numpy: mean, seven percentiles of requests and of users, E[max of
-/// 90].
 const PEER: &str = r#"
 import sys
 import numpy as np

@@ -1,9 +1,8 @@
 //! Processor time per request of `longhaul edge` and of other caching proxies, under the same load in the
 //! same run.
 //!
-//! The server under test has one core; the load generator and the origin share another. All servers of a
-//! scenario stay running and are loaded in turn. Each round reverses the order of the previous round. A ratio
-//! compares two servers in the same round.
+//! All servers of a scenario stay running and are loaded in turn. Each round reverses the order of
+//! the previous round.
 
 mod client;
 pub(super) mod cpu;
@@ -35,7 +34,6 @@ use super::{
 };
 use crate::release;
 
-/// Measures the selected scenarios, prints a table for each, and writes all results as JSON.
 pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     for (program, package) in
@@ -100,7 +98,6 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Assignment of processor cores.
 #[derive(Debug, Clone, Copy)]
 struct Cores {
     server: usize,

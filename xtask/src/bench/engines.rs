@@ -7,7 +7,6 @@ use statistics::{Distribution, Scheme, Settings, resample};
 
 use super::row;
 
-/// Prints the rows. Needs an optimised build.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() -> anyhow::Result<()> {
     let timed = |repeats: usize, work: &mut dyn FnMut()| -> Vec<f64> {

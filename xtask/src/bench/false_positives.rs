@@ -1,10 +1,7 @@
 //! False positive rate of comparisons: how often a comparison of a source with itself reports a sure
-//! difference, over a grid of sources, sizes and dependence. The nominal rate is 1 in 20, and 1 in 40 for a
-//! gate. No time is measured here.
+//! difference, over a grid of sources, sizes and dependence.
 //!
-//! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores. `sure REPEATS` runs it with
-//! fewer repeats. `sure REPEATS 'bursts | 50 x 50'` runs only the places whose row contains these words.
-//! `sure peers REPEATS` runs other tools on the same draws. The test below runs a few cells of the grid.
+//! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores.
 
 mod peers;
 mod source;
@@ -18,7 +15,6 @@ use statistics::{
 
 use self::source::{Dependence, Shape, samples};
 
-/// The statistics that are compared.
 const WHAT: [&str; 10] = [
     "median",
     "p99",
@@ -32,7 +28,6 @@ const WHAT: [&str; 10] = [
     "gate",
 ];
 
-/// Samples per side.
 const SIZES: [[usize; 2]; 9] = [
     [50, 50],
     [200, 200],
@@ -50,14 +45,11 @@ struct Place {
     shape: Shape,
     dependence: Dependence,
     sizes: [usize; 2],
-    /// Whether both sides were measured in the same minutes.
     is_common: bool,
 }
 
 pub(crate) use peers::bench as peers;
 
-/// Prints a table of the grid, or of the places whose row contains `wanted`: for each place the percentage of
-/// sure differences in comparisons of a source with itself.
 pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     ensure!(repeats > 0, "no repeats");
     let places = places().filter(|place| place.row().contains(wanted)).collect::<Vec<_>>();
@@ -91,7 +83,6 @@ fn places() -> impl Iterator<Item = Place> {
 }
 
 impl Place {
-    /// The first cells of the row.
     fn row(self) -> String {
         let Self { shape, dependence, sizes: [first, second], is_common } = self;
         let minutes = if is_common { "same" } else { "others" };
@@ -99,7 +90,6 @@ impl Place {
     }
 }
 
-/// For each of [`WHAT`], the number of sure differences in `repeats` comparisons. Uses all processors.
 fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let part = |thread: usize| {
@@ -121,7 +111,6 @@ fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
     })
 }
 
-/// One draw of both sides, in order of time.
 fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
     let Place { shape, dependence, sizes: [first, second], .. } = place;
     let first = samples(shape, dependence, first, 2 * seed);
@@ -130,7 +119,6 @@ fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
     [first, second]
 }
 
-/// Whether each statistic differs surely in one draw, where the second side is slower by `factor`.
 fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
     let [first, second] = pair(place, factor, seed);
     let times = [&first, &second].map(|series| {
@@ -207,9 +195,8 @@ mod tests {
 
     #[test]
     fn what_is_there_is_found() {
-        // The standard error of a mean of 1000 exponentials is 1/sqrt(1000) = 3.2 %, that of a difference 4.5
-        // %: 20 % is 4.5 standard errors, detected in more than 99 of 100 cases. The median: ln 2 with 1/(2 f
-        // sqrt(n)) = 3.2 %, 4.6 % of ln 2, times sqrt 2.
+        // The standard error of a mean of 1000 exponentials is 1/sqrt(1000) = 3.2 %, that of a
+        // difference 4.5 %: 20 % is 4.5 standard errors, detected in more than 99 of 100 cases.
         let place = Place {
             shape: Shape::Exponential,
             dependence: Dependence::Independent,

@@ -9,7 +9,6 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Returns `None` if there are no values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<_> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -19,7 +18,6 @@ impl Spread {
         Some(Self { median, least, most, n })
     }
 
-    /// Formats with `digits` decimal places.
     pub(super) fn text(&self, digits: usize) -> String {
         let Self { median, least, most, .. } = self;
         format!("{median:.digits$} [{least:.digits$} .. {most:.digits$}]")

@@ -1,9 +1,8 @@
 //! Delay x rate x loss: measures an emulated network (planet) with iperf3 and ping, and compares with the
 //! configured values.
 //!
-//! Each combination of round trip and rate is one planet with three pairs of hosts, one pair per loss rate.
-//! If a planet was not faithful, it is measured again, at most twice and while time remains; otherwise its
-//! row is marked INVALID.
+//! Each combination of round trip and rate is one planet with three pairs of hosts, one pair per
+//! loss rate.
 
 mod binomial;
 mod cell;
@@ -29,7 +28,6 @@ pub(super) fn bench(form: Form) -> anyhow::Result<()> {
     for (index, &(rtt_ms, rate)) in planets.iter().enumerate() {
         let mut of_planet = Vec::new();
         for attempt in 1..=ATTEMPTS {
-            // A different seed per attempt, so that different packets are lost.
             let seed = u32::try_from(index)? * ATTEMPTS + attempt;
             eprint!("\r{}/{}: {rtt_ms} ms, {rate}, attempt {attempt}\x1b[K", index + 1, planets.len());
             of_planet = trial::run(rtt_ms, rate, &LOSSES, seed)?;
@@ -61,7 +59,6 @@ pub(super) enum Form {
     Json,
 }
 
-/// The row of one combination of round trip and rate.
 fn row(of_planet: &[Cell]) {
     let Some(first) = of_planet.first() else { return };
     let ping = of_planet.iter().map(Cell::ping_error_us).max_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -78,7 +75,6 @@ fn row(of_planet: &[Cell]) {
     );
 }
 
-/// Prints the largest deviations from the configured values.
 fn worst(cells: &[Cell]) {
     let invalid = cells.iter().filter(|cell| !cell.valid).count();
     let wrong = cells.iter().filter(|cell| cell.valid && !cell.complaints().is_empty()).count();
@@ -106,6 +102,5 @@ const RATES: [&str; 5] = ["1Mbit", "10Mbit", "100Mbit", "1Gbit", "5Gbit"];
 const LOSSES: [f64; 3] = [0.0, 0.001, 0.01];
 const ATTEMPTS: u32 = 3;
 
-/// Mean duration of one planet, and the limit for all planets with repetitions.
 const USUAL: Duration = Duration::from_secs(16);
 const LONGEST: Duration = Duration::from_secs(12 * 60);

@@ -12,7 +12,6 @@ use http_types::HeaderMap;
 use self::arms::arms;
 use super::row;
 
-/// Prints the rows. Needs an optimised build.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let maps = maps::random(MAPS);
     let mut arms = arms();
@@ -39,7 +38,6 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One round of an algorithm. It works on copies; the time of copying is excluded.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn ns_a_map(maps: &[HeaderMap], clear: &arms::Clear) -> f64 {
     let mut seconds = 0.0;
@@ -57,10 +55,8 @@ fn ns_a_map(maps: &[HeaderMap], clear: &arms::Clear) -> f64 {
 
 const MAPS: usize = 256;
 
-/// Enough passes for a round of several milliseconds.
 const PASSES: usize = 20;
 
 const ROUNDS: usize = 51;
 
-/// Index of the reference algorithm.
 const SETS: usize = 1;

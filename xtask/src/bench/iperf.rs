@@ -15,19 +15,17 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Payload bits per second that the receivers counted, both directions together, without omitted seconds.
     pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
         let back = number(&self.client, "/end/sum_received_bidir_reverse/bits_per_second").unwrap_or(0.0);
         Ok(number(&self.client, "/end/sum_received/bits_per_second")? + back)
     }
 
-    /// The same from the receiver's whole seconds: from second `skip`, for at most `take` seconds. Excludes
-    /// the last interval, which is usually shorter.
+    /// Excludes the last interval, which is usually shorter.
     pub(crate) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
         Ok(self.sum("/sum/bytes", skip, take)? * 8.0 / self.sum("/sum/seconds", skip, take)?)
     }
 
-    /// UDP: fraction of packets lost in the same seconds.
+    /// UDP only.
     pub(super) fn steady_loss(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
         Ok(self.sum("/sum/lost_packets", skip, take)? / self.sum("/sum/packets", skip, take)?)
     }
@@ -39,7 +37,7 @@ impl Outcome {
         intervals[skip..whole].iter().map(|interval| number(interval, what)).sum()
     }
 
-    /// UDP: packets sent and lost.
+    /// UDP only.
     pub(super) fn lost(&self) -> anyhow::Result<(u64, u64)> {
         let count =
             |what| self.client.pointer(what).and_then(Value::as_u64).context("iperf3 counted no packets");
@@ -47,10 +45,8 @@ impl Outcome {
     }
 }
 
-/// Creates a command that enters the place where the program runs.
 pub(crate) type At<'a> = &'a (dyn Fn() -> Command + Sync);
 
-/// Runs the iperf3 server and its client in two places until both exit.
 pub(crate) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let listening = server()
         .args(["iperf3", "-s", "-1", "-J"])
@@ -88,13 +84,11 @@ fn number(report: &Value, what: &str) -> anyhow::Result<f64> {
     report.pointer(what).and_then(Value::as_f64).with_context(|| format!("iperf3 reported no {what}"))
 }
 
-/// A child process that is killed on drop.
 struct Ending(Option<Child>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
-            // The process may have exited already.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -33,7 +33,6 @@ struct Edge {
     folder: tempfile::TempDir,
 }
 
-/// Alternates reads of 1 KB and cache hits of 1 KB: processor time of each, and their ratio.
 pub(super) fn read() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     edge.kv(&["put", "k", &"v".repeat(1000)])?;
@@ -57,7 +56,6 @@ pub(super) fn read() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes of 100 bytes on 64 connections, each to a different key.
 pub(super) fn write() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     let script = edge.script(
@@ -74,7 +72,6 @@ pub(super) fn write() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lists a million keys in sequential pages of 1000 keys.
 pub(super) fn page() -> anyhow::Result<()> {
     let edge = Edge::start()?;
     let file = edge.folder.path().join("keys.jsonl");
@@ -108,7 +105,6 @@ impl Edge {
         Self::with_store("\"kv.redb\"")
     }
 
-    /// Starts an edge with this store; `kept` is the text of its network file.
     fn with_store(kept: &str) -> anyhow::Result<Self> {
         ensure!(is_installed("wrk"), "wrk is not installed");
         let folder = tempfile::tempdir()?;
@@ -145,7 +141,6 @@ impl Edge {
         run(command.env("LONGHAUL_TOKEN", &self.token)).map(drop)
     }
 
-    /// Writes a wrk script that sends the token.
     fn script(&self, name: &str, more: &str) -> anyhow::Result<std::path::PathBuf> {
         let file = self.folder.path().join(name);
         fs::write(&file, format!("wrk.headers['Authorization'] = 'Bearer {}'\n{more}\n", self.token))?;
@@ -153,7 +148,6 @@ impl Edge {
     }
 }
 
-/// Loads a server from one thread. Returns the number of requests and the seconds. Fails if a request failed.
 pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::Result<(f64, f64)> {
     let (connections, duration) = (connections.to_string(), format!("{SECONDS}s"));
     let mut command = Command::new("wrk");
@@ -171,7 +165,6 @@ pub(super) fn wrk(at: SocketAddr, script: &Path, connections: usize) -> anyhow::
     Ok((requests, took.unwrap_or(SECONDS)))
 }
 
-/// Reads the body of the next response.
 fn answer(stream: &mut TcpStream) -> anyhow::Result<Vec<u8>> {
     let mut came = Vec::new();
     let mut room = vec![0; 1 << 16];
@@ -200,5 +193,4 @@ fn now() -> Instant {
 
 const ROUNDS: usize = 5;
 const PAGES: usize = 200;
-/// Duration of a round.
 const SECONDS: f64 = 3.0;

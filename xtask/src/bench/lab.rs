@@ -15,7 +15,6 @@ use crate::root;
 
 pub(crate) struct Planet {
     name: String,
-    /// The world file and the files that it names.
     _folder: TempDir,
 }
 
@@ -24,7 +23,6 @@ impl Planet {
         Self::up_with(name, world, &[])
     }
 
-    /// Starts a planet whose world file names other files.
     pub(super) fn up_with(name: &str, world: &str, files: &[(&str, &str)]) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         for (file, text) in files {
@@ -36,12 +34,10 @@ impl Planet {
         Ok(Self { name: name.to_owned(), _folder: folder })
     }
 
-    /// A command that runs a program in a host; the caller adds the program and its arguments.
     pub(crate) fn exec(&self, host: &str) -> Command {
         self.exec_with(host, &["--"])
     }
 
-    /// A command that starts a program in a host and leaves it running.
     pub(crate) fn exec_detached(&self, host: &str) -> Command {
         self.exec_with(host, &["--detach", "--"])
     }
@@ -56,7 +52,6 @@ impl Planet {
         Ok(serde_json::from_str(&longhaul(&["lab", "status", "--planet", &self.name, "--json"])?)?)
     }
 
-    /// The fidelity of the planet so far.
     pub(crate) fn fidelity(&self) -> anyhow::Result<Fidelity> {
         Ok(Fidelity(self.status()?["fidelity"].take()))
     }
@@ -66,7 +61,6 @@ impl Planet {
         ping(self.exec(from), to, count, interval_s)
     }
 
-    /// Stops the planet and waits until it has gone.
     pub(super) fn down(&self) -> anyhow::Result<()> {
         longhaul(&["lab", "down", "--planet", &self.name]).map(drop)
     }
@@ -74,7 +68,6 @@ impl Planet {
 
 impl Drop for Planet {
     fn drop(&mut self) {
-        // The planet may have been stopped already.
         let _ = Command::new(binary())
             .args(["lab", "down", "--planet", &self.name])
             .stdout(Stdio::null())
@@ -83,23 +76,19 @@ impl Drop for Planet {
     }
 }
 
-/// The `fidelity` object of `lab status`.
 pub(crate) struct Fidelity(Value);
 
 impl Fidelity {
-    /// Reasons why the planet is not valid; empty if it is valid.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten();
         reasons.filter_map(|reason| reason.as_str().map(str::to_owned)).collect()
     }
 
-    /// Microseconds at "mean" or a percentile; 0 if no packet was delivered.
     pub(super) fn lateness_us(&self, at: &str) -> f64 {
         self.0["lateness_us"][at].as_f64().unwrap_or(0.0)
     }
 }
 
-/// Runs ping with a command that enters a host; returns the mean round trip in ms.
 pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
     let (count, interval) = (count.to_string(), interval_s.to_string());
     let output = at.args(["ping", "-4", "-n", "-q", "-c", &count, "-i", &interval, to]).output()?;
@@ -108,12 +97,10 @@ pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> an
     mean.with_context(|| format!("ping printed: {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// A world of pairs of hosts, "c0" and "s0" and so on, with a separate link per pair.
 pub(super) fn pairs(settings: &str, links: impl IntoIterator<Item = String>) -> String {
     let mut world = format!("[world]\n{settings}\n");
     for (pair, link) in links.into_iter().enumerate() {
         for (end, lat) in [("s", 0), ("c", 1)] {
-            // Writing to a String cannot fail.
             let _ = write!(
                 world,
                 "[[city]]\nname = \"{end}{pair}\"\nlat = {lat}.0\nlon = {pair}.0\n\
@@ -125,7 +112,6 @@ pub(super) fn pairs(settings: &str, links: impl IntoIterator<Item = String>) -> 
     world
 }
 
-/// The standard output of a `longhaul` command.
 pub(super) fn longhaul(arguments: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(binary()).args(arguments).output().context("cannot run longhaul")?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,6 +1,6 @@
 //! Capacity and accuracy of the emulator, measured with unmodified iperf3 and ping.
 //!
-//! Needs root, iperf3, ping and ip. The peer is a pair of namespaces joined by veth.
+//! Needs root, iperf3, ping and ip.
 
 mod cities;
 mod delay;

@@ -1,9 +1,7 @@
 //! Statistical power: how often a comparison reports a sure difference, and in the right direction, if one
 //! side is slower by a known number of standard errors.
 //!
-//! `cargo xtask bench power` runs every shape, `power REPEATS TEXT` those with TEXT in their name. If
-//! `PYTHON=` is an interpreter that has scipy, Welch's t test, the Mann-Whitney U test and the BCa bootstrap
-//! of the difference of means judge the same draws.
+//! `cargo xtask bench power` runs every shape, `power REPEATS TEXT` those with TEXT in their name.
 
 mod shapes;
 
@@ -16,16 +14,12 @@ use statistics::{
 
 use self::shapes::{Shape, Sides};
 
-/// Requests per side.
 const SAMPLES: usize = 1000;
 
-/// Slowdown of the second side, in standard errors of the difference of means.
 const EFFECTS: [f64; 6] = [0.0, 1.0, 2.0, 5.0, 20.0, 100.0];
 
-/// The statistics that are compared.
 const WHAT: [&str; 3] = ["mean", "median", "E[max of 10]"];
 
-/// Prints a table: a row for each shape and effect, a column for each test.
 pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     let shapes: Vec<Shape> = Shape::ALL.into_iter().filter(|shape| shape.name().contains(wanted)).collect();
     ensure!(repeats > 0, "no repeats");
@@ -51,7 +45,6 @@ pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The standard deviation of the difference of means over many draws.
 fn standard_error(shape: Shape) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let difference = |seed: u64| {
@@ -63,8 +56,6 @@ fn standard_error(shape: Shape) -> f64 {
     (differences.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (DRAWS - 1) as f64).sqrt()
 }
 
-/// For each of [`WHAT`], the numbers of draws with a sure difference in the right and in the wrong direction.
-/// Uses all processors.
 fn said(repeats: u64, called: impl Fn(u64) -> [i32; WHAT.len()] + Sync) -> [[u64; 2]; WHAT.len()] {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let part = |thread: usize| (0..repeats).skip(thread).step_by(threads).map(&called).collect::<Vec<_>>();
@@ -77,12 +68,10 @@ fn said(repeats: u64, called: impl Fn(u64) -> [i32; WHAT.len()] + Sync) -> [[u64
     std::array::from_fn(|what| [count(what, 1), count(what, -1)])
 }
 
-/// 1 if the second side is reported as slower, -1 if the first is, 0 otherwise.
 fn called(sides: &Sides) -> [i32; WHAT.len()] {
     let sides = sides.each_ref().map(|(started_s, values_ms)| {
         let length = independent_stretch(values_ms, None);
         let timed = Timed { values_ms, started_s: Some(started_s), offset_s: 0.0, step: None, length };
-        // The shapes yield no negative numbers.
         (Distribution::new(values_ms.clone()).expect("latencies"), Scheme::Timed(timed))
     });
     let sides: Vec<(&Distribution, Scheme<'_>)> =
@@ -98,7 +87,6 @@ fn called(sides: &Sides) -> [i32; WHAT.len()] {
     [pair.mean(), pair.quantile(0.5), pair.expected_experienced()].map(call)
 }
 
-/// The same for Welch's t test, the Mann-Whitney U test and the bootstrap.
 fn scipy(shape: Shape, later_ms: f64, repeats: u64) -> anyhow::Result<[Option<[u64; 2]>; 3]> {
     let Ok(python) = std::env::var("PYTHON") else { return Ok([None; 3]) };
     let folder = tempfile::tempdir()?;
@@ -158,7 +146,6 @@ mod tests {
     #[test]
     fn a_difference_that_anybody_sees_is_sure() {
         for shape in Shape::ALL {
-            // More than the drift of any shape.
             let later_ms = (100.0 * standard_error(shape)).max(1.0);
             let found = said(4, |seed| called(&shape.draw(SAMPLES, later_ms, seed)));
             assert!(found.iter().all(|calls| *calls == [4, 0]), "{}: {found:?}", shape.name());

@@ -21,7 +21,6 @@ use super::{
     row,
 };
 
-/// Requests per second on persistent connections, with the same number of connections per tool, in turn.
 pub(super) fn load() -> anyhow::Result<()> {
     let nginx = Nginx::start()?;
     let folder = tempfile::tempdir()?;
@@ -78,7 +77,6 @@ impl<'t> Theirs<'t> {
         Self { name, arguments, is_there, rates: Vec::new(), ratios: Vec::new(), cpu: Vec::new() }
     }
 
-    /// Runs the tool once and compares it with our preceding rate.
     fn measure(&mut self, ours: f64) -> anyhow::Result<()> {
         if !self.is_there {
             return Ok(());
@@ -98,7 +96,6 @@ impl<'t> Theirs<'t> {
     }
 }
 
-/// Latency of the probe minus that of a bare write and read on a socket, on loopback.
 pub(super) fn added() -> anyhow::Result<()> {
     let nginx = Nginx::start()?;
     let url = format!("http://{}/", nginx.address);
@@ -119,7 +116,6 @@ pub(super) fn added() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The median in microseconds of 1000 requests at 200 per second, with only a write and a read.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn bare_socket(server: SocketAddr) -> anyhow::Result<f64> {
     let mut stream = TcpStream::connect(server)?;
@@ -139,8 +135,7 @@ fn bare_socket(server: SocketAddr) -> anyhow::Result<f64> {
     Ok(times[times.len() / 2])
 }
 
-/// Stops a server for a while. The length of the stop determines which fraction of an open loop's requests
-/// waits how long.
+/// The length of the stop determines which fraction of an open loop's requests waits how long.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(super) fn stall() -> anyhow::Result<()> {
     let (mut ratios, mut closed) = (Vec::new(), Vec::new());
@@ -165,8 +160,6 @@ pub(super) fn stall() -> anyhow::Result<()> {
             let over = if summary["phases"]["response"].is_object() { "response" } else { "total" };
             number(&summary, &format!("/phases/{over}/percentiles_ms/99"))
         };
-        // Requests sent during the stop wait until it ends: 1 % of the requests of 20 s wait longer than
-        // this.
         let expected = stop_ms - 0.01 * 20_000.0;
         ratios.push(p99(open)? / expected);
         closed.push(p99(loops)?);
@@ -187,7 +180,6 @@ fn number(json: &Value, path: &str) -> anyhow::Result<f64> {
 
 const CONNECTIONS: u32 = 50;
 
-/// Duration of a run.
 const SECONDS: f64 = 4.0;
 
 const PAIRS: usize = 7;

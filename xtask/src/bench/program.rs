@@ -27,7 +27,6 @@ pub(super) fn longhaul() -> Command {
     Command::new(target().join("release/longhaul"))
 }
 
-/// Cargo's target folder.
 pub(super) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
@@ -36,14 +35,12 @@ pub(super) fn is_installed(program: &str) -> bool {
     Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Standard output, and processor time in user and kernel mode.
 pub(super) struct Run {
     pub(super) output: String,
     pub(super) cpu_us: f64,
 }
 
-/// Runs a program until it exits. Exit status 1 is allowed: a measuring program uses it to report doubts
-/// about its result.
+/// Exit status 1 is allowed: a measuring program uses it to report doubts about its result.
 pub(super) fn run(command: &mut Command) -> anyhow::Result<Run> {
     let name = command.get_program().to_string_lossy().into_owned();
     let before = children_us()?;
@@ -52,26 +49,22 @@ pub(super) fn run(command: &mut Command) -> anyhow::Result<Run> {
     Ok(Run { output: String::from_utf8(output.stdout)?, cpu_us: children_us()? - before })
 }
 
-/// Processor time of all children that were waited for.
 #[expect(clippy::cast_precision_loss, reason = "microseconds of processor time")]
 fn children_us() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64)
 }
 
-/// A memory figure of a process in MB: "VmRSS" (resident), "RssAnon" (without file-backed pages) or "VmHWM"
-/// (peak).
+/// "VmRSS" (resident), "RssAnon" (without file-backed pages) or "VmHWM" (peak).
 pub(super) fn memory_mb(id: u32, name: &str) -> anyhow::Result<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let value = value.with_context(|| format!("a process has no {name}"))?;
-    // The kernel counts in units of 1024 bytes.
     let kib: f64 =
         value.trim().trim_end_matches(" kB").parse().with_context(|| format!("{name} is no number"))?;
     Ok(kib * 1024.0 / 1e6)
 }
 
-/// A server, stopped on drop.
 pub(super) struct Running(Child);
 
 impl Running {
@@ -79,7 +72,6 @@ impl Running {
         Ok(Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
 
-    /// Starts a server that does not report when it is listening, and polls its address.
     #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
     pub(super) fn listening(command: &mut Command, address: SocketAddr) -> anyhow::Result<Self> {
         let running = Self::start(command)?;
@@ -92,7 +84,6 @@ impl Running {
         bail!("no listener at {address}")
     }
 
-    /// Starts a server with its output in a file.
     pub(super) fn logging(command: &mut Command, log: &Path) -> anyhow::Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -100,7 +91,6 @@ impl Running {
         Ok(Self(command.spawn().with_context(|| format!("cannot run {name}"))?))
     }
 
-    /// Starts a server that reports its address on standard error; returns this line too.
     pub(super) fn saying(command: &mut Command) -> anyhow::Result<(Self, String)> {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut said = String::new();

@@ -12,7 +12,6 @@ use super::program::{Running, longhaul};
 
 pub(super) use self::{bulk::bench as bulk, clients::bench as clients, idle::bench as idle};
 
-/// Starts a speed test server on a free loopback port; returns its address, such as `127.0.0.1:40000`.
 fn serve(options: &[&str]) -> anyhow::Result<(Running, String)> {
     let mut command = longhaul();
     command.args(["speed", "serve", "--listen", "127.0.0.1:0"]).args(options);
@@ -21,7 +20,6 @@ fn serve(options: &[&str]) -> anyhow::Result<(Running, String)> {
     Ok((server, address.with_context(|| format!("the server printed: {said}"))?))
 }
 
-/// Prints the reasons why the rows above are invalid, if any.
 fn admit(doubts: &[String]) {
     doubts.iter().for_each(|doubt| println!("| in the rows above, INVALID: {doubt} | | | | | |"));
 }

@@ -1,7 +1,6 @@
 //! Benchmarks of the TCP tools: throughput of the reader and its sender, and the overhead of observation.
 //!
-//! Benchmarks without a network path run on the loopback of a separate network namespace, so that other
-//! connections, ports and counters do not affect the figures. Needs root, iperf3, ip and ss.
+//! Needs root, iperf3, ip and ss.
 
 mod cost;
 mod explain;
@@ -34,7 +33,6 @@ fn alone<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Re
     thread::scope(|scope| scope.spawn(inside).join().expect("no panic"))
 }
 
-/// Prints the reasons why the rows above are invalid, if any.
 fn admit(doubts: &[String]) {
     doubts.iter().for_each(|doubt| println!("| in the rows above, INVALID: {doubt} | | | | | |"));
 }

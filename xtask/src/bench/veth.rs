@@ -41,7 +41,6 @@ impl Veth {
 impl Drop for Veth {
     fn drop(&mut self) {
         for namespace in ["bench-a", "bench-b"] {
-            // The namespace may not exist.
             let _ = Command::new("ip").args(["netns", "del", namespace]).stderr(Stdio::null()).status();
         }
     }

@@ -13,17 +13,13 @@ use tar::{Builder, EntryType, Header};
 #[derive(Debug)]
 pub(super) struct Package<'a> {
     pub version: &'a str,
-    /// In Debian's notation, such as "amd64".
     pub architecture: &'a str,
-    /// In any order.
     pub entries: Vec<Entry>,
-    /// Modification time of all files, in seconds since 1970.
     pub time: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Relative to the root directory, without a leading slash.
     path: String,
     mode: u32,
     content: Vec<u8>,
@@ -38,7 +34,6 @@ impl Entry {
         Self { path: path.into(), mode: 0o755, content }
     }
 
-    /// A compressed file, as Debian requires for manual pages and changelogs.
     pub(super) fn zipped(path: impl Into<String>, content: &[u8]) -> anyhow::Result<Self> {
         let mut zip = zip();
         zip.write_all(content)?;
@@ -56,7 +51,6 @@ impl Package<'_> {
         let members =
             [("debian-binary", b"2.0\n".to_vec()), ("control.tar.gz", control), ("data.tar.gz", data)];
         for (name, content) in members {
-            // ar(5): name, time, owner, group, mode, size, end.
             writeln!(
                 archive,
                 "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`",
@@ -87,7 +81,6 @@ impl Package<'_> {
         )
     }
 
-    /// Files and their folders, owned by root.
     fn tar(&self, entries: &[&Entry]) -> anyhow::Result<Vec<u8>> {
         let mut builder = Builder::new(zip());
         let mut folders = BTreeSet::new();
@@ -123,7 +116,6 @@ fn normal<'p>(part: Component<'p>) -> Option<&'p str> {
     if let Component::Normal(name) = part { name.to_str() } else { None }
 }
 
-/// Compresses without a name and a timestamp.
 fn zip() -> GzEncoder<Vec<u8>> {
     GzBuilder::new().write(Vec::new(), Compression::best())
 }
@@ -178,7 +170,6 @@ mod tests {
         }
         let programs: Vec<_> = listed.iter().filter(|(path, ..)| path.ends_with("bin/longhaul")).collect();
         assert_eq!(programs, [&("usr/bin/longhaul".to_owned(), 0o755, 10)]);
-        // Each folder once, before its contents.
         let folders = listed.iter().filter(|(path, ..)| path.ends_with('/')).count();
         assert_eq!((folders, listed.len()), (7, 10));
         assert_eq!(listed[0].0, "usr/");

@@ -13,14 +13,12 @@ use serde::Deserialize;
 use super::{Ended, accepts, data_centre, free_port, longhaul};
 use crate::{release, root, run};
 
-/// What to do with the committed list of passing tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum List {
     Compared,
     Written,
 }
 
-/// The result of one test, graded by the suite.
 #[derive(Debug, Deserialize)]
 struct Graded {
     id: String,
@@ -29,8 +27,6 @@ struct Graded {
     why: String,
 }
 
-/// Runs the cache tests of <https://cache-tests.fyi> against a release build, and compares the passing tests
-/// with the committed list, or rewrites the list.
 pub(crate) fn judge(list: List) -> anyhow::Result<()> {
     let Some(source) = source() else { bail!("{HOW}") };
     let suite = suite(&source)?;
@@ -38,7 +34,6 @@ pub(crate) fn judge(list: List) -> anyhow::Result<()> {
     held_against(longhaul(), &suite, list)
 }
 
-/// The same for a given program. Without the folder of the tests, it only prints how to get it.
 pub(crate) fn check(program: &str) -> anyhow::Result<()> {
     let Some(source) = source() else {
         println!("the cache tests of cache-tests.fyi were skipped: {HOW}");
@@ -86,12 +81,10 @@ fn compare(passed: &BTreeSet<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The folder of the tests, if configured.
 fn source() -> Option<PathBuf> {
     env::var_os("CACHE_TESTS").map(PathBuf::from)
 }
 
-/// A copy of the suite with its dependencies, in the build folder.
 fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     let copy = root().join("target/judge/cache-tests");
     fs::create_dir_all(&copy)?;
@@ -103,7 +96,6 @@ fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     Ok(copy)
 }
 
-/// Runs all tests through a data centre in front of the suite's own origin; returns the raw results as JSON.
 fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
     let folder = tempfile::tempdir()?;
     let (origin, front) = (free_port()?, free_port()?);
@@ -119,7 +111,6 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
             .spawn()
             .context("node cannot be started")?,
     );
-    // Otherwise the first tests may fail to connect.
     accepts(origin)?;
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
     let _edge = data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
@@ -135,7 +126,7 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(tested.stdout)?)
 }
 
-/// Grades the results by the rules of the suite: a test counts only if the tests that it depends on pass.
+/// A test counts only if the tests that it depends on pass.
 fn grade(suite: &Path, results: &str) -> anyhow::Result<Vec<Graded>> {
     let file = suite.join("ours.json");
     fs::write(&file, results)?;
@@ -143,7 +134,6 @@ fn grade(suite: &Path, results: &str) -> anyhow::Result<Vec<Graded>> {
     Ok(serde_json::from_str(&graded)?)
 }
 
-/// The number of passing tests of our server, and in the published results of the suite.
 fn table(suite: &Path, results: &str) -> anyhow::Result<String> {
     fs::write(suite.join("ours.json"), results)?;
     let mut counts: Vec<(String, BTreeMap<String, usize>)> = Vec::new();
@@ -178,7 +168,6 @@ fn script(suite: &Path, arguments: &[&str]) -> anyhow::Result<String> {
 
 const HOW: &str = "git clone https://github.com/http-tests/cache-tests, and name that folder in CACHE_TESTS";
 
-/// Some tests check the use of stale responses while the origin is unreachable.
 const NETWORK: &str = "\
 [network]
 name = \"judged\"
@@ -192,7 +181,6 @@ stale_if_error = \"1h\"
 store_set_cookie = true
 ";
 
-/// Results published by the suite.
 const PUBLISHED: [(&str, &str); 8] = [
     ("Apache httpd", "results/apache.json"),
     ("Caddy", "results/caddy.json"),

@@ -23,7 +23,6 @@ use nix::unistd::Uid;
 use self::{cluster::Place, outcome::Total};
 use crate::root;
 
-/// One run of each subject, with fixed faults.
 pub(crate) fn check(program: &str) -> anyhow::Result<()> {
     ["kv", "tiers"].into_iter().try_for_each(|subject| judge(subject, &["1", "--program", program]))
 }
@@ -47,11 +46,9 @@ struct Options {
     runs: u64,
     seed: u64,
     is_json: bool,
-    /// The program; built if it is not given.
     program: Option<PathBuf>,
 }
 
-/// Runs the subject `kv` or `tiers` repeatedly.
 pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
     let subject = match subject {
         "kv" => Subject::Kv,
@@ -96,7 +93,7 @@ pub(crate) fn judge(subject: &str, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the judge in a user namespace as root, because only root can enter the network of a host.
+/// Only root can enter the network of a host, so the judge runs in a user namespace as root.
 fn judge_as_root(subject: Subject, words: &[&str]) -> anyhow::Result<()> {
     let own = std::env::current_exe()?;
     let own = own.to_str().context("the path of xtask is not UTF-8")?;
@@ -123,7 +120,6 @@ impl Options {
         Ok(options)
     }
 
-    /// The program under test, built if it is not given.
     fn program(&self) -> anyhow::Result<PathBuf> {
         if let Some(program) = &self.program {
             return program.canonicalize().with_context(|| format!("no program {}", program.display()));

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Installs npm packages with fixed versions into a folder, without running their scripts.
+/// Does not run the scripts of the packages.
 pub(super) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<()> {
     let installed = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
@@ -21,7 +21,6 @@ pub(super) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A Python environment in the build folder with this version of a package.
 pub(super) fn python(folder: &str, package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let place = root().join("target/judge").join(folder);
     let python = place.join("bin/python");

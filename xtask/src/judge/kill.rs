@@ -1,6 +1,5 @@
 //! Repeatedly kills a data centre with a disk at random times under load, and verifies every byte that
-//! clients receive. The URL determines the body, so a client knows each expected byte of a body or a part of
-//! it.
+//! clients receive.
 
 mod body;
 mod origin;
@@ -52,8 +51,6 @@ pub(crate) fn judge(kills: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts and kills the data centre, each time after up to two seconds. The last process runs ten times as
-/// long.
 #[expect(clippy::disallowed_methods, reason = "the moment of a kill is to be any")]
 fn kill(kills: u64, folder: &Path, network: &str, seen: &Seen) -> anyhow::Result<()> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -61,7 +58,6 @@ fn kill(kills: u64, folder: &Path, network: &str, seen: &Seen) -> anyhow::Result
         let edge = data_centre(longhaul(), folder, network, &[])?;
         seen.is_up.store(true, SeqCst);
         thread::sleep(Duration::from_millis(random.next_u64() % 2000));
-        // From here on, a truncated response is not an error.
         seen.is_up.store(false, SeqCst);
         seen.lives.fetch_add(1, SeqCst);
         drop(edge);

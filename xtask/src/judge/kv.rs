@@ -21,20 +21,16 @@ use crate::{
     release, root,
 };
 
-/// A store under test.
 struct Asked {
     port: u16,
-    /// The TLS port, and the CA certificate.
     tls: u16,
     authority: PathBuf,
     token: String,
     namespace: String,
-    /// The folder with the npm packages.
     packages: PathBuf,
     folder: PathBuf,
 }
 
-/// Installs the clients into the build folder, starts a store, and runs the clients.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let (packages, python) = (packages()?, install::python("kv-python", "cloudflare", PYTHON)?);
     release::build()?;
@@ -83,7 +79,6 @@ impl Asked {
         format!("https://127.0.0.1:{}/client/v4", self.tls)
     }
 
-    /// Runs the walk through the binding here and in the emulator; returns the steps with different results.
     fn by_workerd(&self) -> anyhow::Result<Vec<String>> {
         let socket = free_port()?;
         fs::copy(judge_file("walk.js"), self.folder.join("walk.js"))?;
@@ -93,7 +88,6 @@ impl Asked {
             .replace("SOCKET", &socket.to_string());
         let config_file = self.folder.join("config.capnp");
         fs::write(&config_file, config)?;
-        // The script in .bin is not used: it would exit and leave workerd running.
         let mut programs =
             fs::read_dir(self.packages.join("node_modules/@cloudflare"))?.filter_map(Result::ok);
         let program = programs.find(|entry| entry.file_name().to_string_lossy().starts_with("workerd-"));
@@ -135,7 +129,6 @@ impl Asked {
         fs::write(&keys, r#"["w1","w2"]"#)?;
         let (pairs, keys) = (pairs.display().to_string(), keys.display().to_string());
         let mut wrong = Vec::new();
-        // The command prints the id as a line of configuration.
         let made = self.wrangler(&["namespace", "create", "made"], "\"id\": \"")?;
         let id = made.as_ref().ok().and_then(|said| said.split_once("\"id\": \"")?.1.split('"').next());
         let id = ["--namespace-id", id.unwrap_or_default()];
@@ -165,8 +158,6 @@ impl Asked {
         Ok(wrong)
     }
 
-    /// The output of a command that succeeds and prints the expected text; otherwise, an error with its
-    /// output.
     fn wrangler(&self, words: &[&str], expected: &str) -> anyhow::Result<Result<String, String>> {
         let mut wrangler = Command::new(self.packages.join("node_modules/.bin/wrangler"));
         wrangler
@@ -209,7 +200,6 @@ impl Asked {
     }
 }
 
-/// The response of a program that starts to listen soon.
 fn get(port: u16) -> anyhow::Result<String> {
     let begin = now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -237,7 +227,6 @@ fn judge_file(name: &str) -> PathBuf {
     root().join("xtask/src/judge/kv").join(name)
 }
 
-/// A folder with the toolchain (workerd and the emulator) and the JavaScript SDK.
 fn packages() -> anyhow::Result<PathBuf> {
     let place = root().join("target/judge/kv");
     let has = |name: &str, version: &str| {
@@ -253,7 +242,6 @@ fn packages() -> anyhow::Result<PathBuf> {
     Ok(place)
 }
 
-/// Start-up time of workerd.
 const SOON: Duration = Duration::from_secs(50);
 const WRANGLER: &str = "4.86.0";
 const JAVASCRIPT: &str = "7.3.0";

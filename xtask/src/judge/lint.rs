@@ -21,15 +21,12 @@ use self::response::{Fields, responses};
 use super::{Ended, data_centre, free_port, install, longhaul};
 use crate::{release, root};
 
-/// A class of responses: the requests that lead to it (the response to the last one is checked), and its
-/// status.
 struct Class {
     name: &'static str,
     requests: &'static [&'static str],
     status: &'static str,
 }
 
-/// A note of httplint about a message.
 #[derive(Debug, Deserialize)]
 struct Note {
     name: String,
@@ -37,8 +34,6 @@ struct Note {
     summary: String,
 }
 
-/// Requests each class of responses, checks them, and compares the bad notes with a committed list that
-/// explains them.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let python = install::python("httplint", "httplint", VERSION)?;
     release::build()?;
@@ -90,7 +85,6 @@ pub(crate) fn judge() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The list of known bad notes: lines of a class, a note and an explanation, separated by bars.
 fn known() -> anyhow::Result<BTreeSet<(String, String)>> {
     let text = fs::read_to_string(root().join("xtask/src/judge/lint/known.txt"))?;
     let read = |line: &str| {
@@ -103,7 +97,6 @@ fn known() -> anyhow::Result<BTreeSet<(String, String)>> {
         .collect()
 }
 
-/// A process with httplint that reads exchanges and writes notes.
 struct Linter(Ended);
 
 impl Linter {
@@ -140,7 +133,6 @@ impl Linter {
     }
 }
 
-/// The response to a request, which is a method and a path, with fields on separate lines.
 fn ask(front: u16, request: &str) -> anyhow::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(("127.0.0.1", front))?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -1,6 +1,5 @@
 //! Reads every file of a corpus with the program and with an independent reader in Python, and compares
-//! samples, failures, mean, median, 99th percentile and maximum. If Python cannot read a file, the program
-//! must reject it with an error that names the format.
+//! samples, failures, mean, median, 99th percentile and maximum.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,12 +16,10 @@ use serde_json::Value;
 
 use crate::root;
 
-/// A file of the corpus, as input of the Python reader.
 #[derive(Debug, Serialize)]
 struct Task {
     path: PathBuf,
     options: Options,
-    /// Whether the first line is the format of the rest, as in the seeds of a fuzz target.
     format_first: bool,
 }
 
@@ -39,7 +36,6 @@ struct Options {
     columns: Vec<String>,
 }
 
-/// Figures of a file.
 #[derive(Debug, Default, Deserialize)]
 struct Figures {
     metric: Option<String>,
@@ -52,7 +48,6 @@ struct Figures {
     max: Option<f64>,
 }
 
-/// A result of the Python reader.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -61,13 +56,11 @@ enum Answer {
     Failed { failed_to_read: String },
 }
 
-/// A result of the program.
 enum Said {
     Figures { format: String, figures: Figures },
     Refused(String),
 }
 
-/// Compares the files of `paths`, or else the committed corpora.
 pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
     let in_tree = paths.is_empty();
     let places: Vec<PathBuf> = match in_tree {
@@ -97,7 +90,6 @@ pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
                     .then(|| format!("the error does not name the format of the file: {sentence}"))
             }
             (Said::Refused(sentence), Answer::Figures(expected)) => {
-                // If all requests failed, there is nothing to compare.
                 let all_failed = expected.n == 0 && sentence.contains("failed");
                 (!all_failed).then(|| format!("refused: {sentence}"))
             }
@@ -125,7 +117,6 @@ pub(crate) fn judge(paths: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The seeds of the decoders' fuzz targets, and the files of their tests.
 fn own_corpora() -> anyhow::Result<Vec<PathBuf>> {
     let seeds = fs::read_dir(root().join("fuzz/seeds"))?.collect::<Result<Vec<_>, _>>()?;
     let seeds = seeds.into_iter().map(|entry| entry.path());
@@ -137,7 +128,6 @@ fn own_corpora() -> anyhow::Result<Vec<PathBuf>> {
     Ok(seeds.filter(is_ours).chain([root().join("crates/measure/recording/testdata")]).collect())
 }
 
-/// The files of a folder and its subfolders, sorted by name.
 fn collect(place: &Path, tasks: &mut Vec<Task>) -> anyhow::Result<()> {
     let metadata = fs::metadata(place).with_context(|| format!("cannot read {}", place.display()))?;
     if metadata.is_dir() {
@@ -146,7 +136,6 @@ fn collect(place: &Path, tasks: &mut Vec<Task>) -> anyhow::Result<()> {
         return inside.iter().try_for_each(|entry| collect(&entry.path(), tasks));
     }
     let ends_in = |end: &str| place.extension().is_some_and(|extension| extension == end);
-    // Sources and notes of a corpus.
     if ["options", "java", "py", "sh", "md"].into_iter().any(ends_in) {
         return Ok(());
     }
@@ -176,7 +165,6 @@ fn options_of(place: &Path) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Runs the Python reader.
 fn ask(tasks: &[Task]) -> anyhow::Result<Vec<Answer>> {
     let mut python = Command::new("python3")
         .arg("-B")
@@ -191,7 +179,6 @@ fn ask(tasks: &[Task]) -> anyhow::Result<Vec<Answer>> {
     serde_json::from_slice(&output.stdout).context("the reader in Python printed something else")
 }
 
-/// Reads a file with the program.
 fn read(task: &Task, folder: &Path) -> anyhow::Result<Said> {
     let mut options = task.options.clone();
     let mut path = task.path.clone();
@@ -232,7 +219,7 @@ fn read(task: &Task, folder: &Path) -> anyhow::Result<Said> {
     Ok(Said::Figures { format: side["format"].as_str().unwrap_or_default().to_owned(), figures })
 }
 
-/// The first figure that differs. Figures that Python does not report are not compared.
+/// Figures that Python does not report are not compared.
 fn different(found: &Figures, expected: &Figures) -> Option<String> {
     if expected.n > 0 && found.metric != expected.metric {
         return Some(format!("it has {:?}, expected {:?}", found.metric, expected.metric));
@@ -262,13 +249,11 @@ fn different(found: &Figures, expected: &Figures) -> Option<String> {
     })
 }
 
-/// Whether an error message names the format of a file, or a missing part.
 fn names_what_it_is(sentence: &str) -> bool {
     let words = ["this is ", "these are ", "this looks like ", "found ", "there is no ", "the file is empty"];
     words.iter().any(|words| sentence.contains(words))
 }
 
-/// Sums are computed in another order, and times are whole nanoseconds.
 const CLOSE: f64 = 1e-6;
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use speedtest::rubric::{Measured, Rubric, Score, Scores};
 use super::install;
 use crate::root;
 
-/// Scores of the peer for one set of figures; null if it gives no score.
 #[derive(Debug, Deserialize)]
 struct Said {
     streaming: Option<Mark>,
@@ -29,7 +28,6 @@ struct Mark {
     class: String,
 }
 
-/// Installs the peer's package in a temporary folder, and compares a grid of figures.
 pub(crate) fn judge() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     install::npm(folder.path(), &[PACKAGE])?;
@@ -98,8 +96,8 @@ fn is_same(ours: &Score, said: Option<&Mark>) -> bool {
     is_sure && said.is_some_and(|said| said.points == ours.points && said.class == ours.class.to_string())
 }
 
-/// 10 000 sets of figures: on both sides of every threshold and on some of them, including latencies under
-/// load below the idle latency.
+/// On both sides of every threshold and on some of them, including latencies under load below the
+/// idle latency.
 fn grid() -> Vec<Measured> {
     let mut grid = Vec::new();
     for download_bps in [0.9e6, 1e6, 49e6, 50e6, 250e6] {
@@ -126,10 +124,8 @@ fn grid() -> Vec<Measured> {
     grid
 }
 
-/// Removes a figure.
 type Forget = fn(&mut Measured);
 
-/// Figures that a test may not have measured.
 const MISSING: [(&str, Forget); 4] = [
     ("packet loss", |one| one.loss_ratio = None),
     ("latency under load", |one| (one.loaded_down_ms, one.loaded_up_ms) = (None, None)),
@@ -137,5 +133,4 @@ const MISSING: [(&str, Forget); 4] = [
     ("jitter", |one| one.jitter_ms = None),
 ];
 
-/// The version of the published rubric that ours implements.
 const PACKAGE: &str = "@cloudflare/speedtest@1.14.1";

@@ -23,22 +23,18 @@ use self::{
 use super::{Ended, data_centre, free_port};
 use crate::release;
 
-/// A proxy under test.
 struct Front {
     name: &'static str,
     port: u16,
     _program: Ended,
 }
 
-/// The result of a message: requests at the origin, and statuses that the sender received.
 #[derive(Debug)]
 struct Outcome {
     requests: usize,
     statuses: Vec<String>,
 }
 
-/// Sends the corpus through each proxy to an origin that follows Transfer-Encoding and to one that follows
-/// Content-Length.
 pub(crate) fn judge() -> anyhow::Result<()> {
     release::build()?;
     let folder = tempfile::tempdir()?;
@@ -101,7 +97,6 @@ fn send(front: &Front, origin: &Origin, message: &[u8]) -> anyhow::Result<Outcom
             Ok(0) => break,
             Ok(length) => said.extend_from_slice(&piece[..length]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            // The connection was reset because of unread data.
             Err(_) => break,
         }
     }
@@ -154,7 +149,6 @@ fn haproxy(folder: &Path, origin: u16) -> anyhow::Result<Front> {
     front("HAProxy", port, Command::new("haproxy").arg("-db").arg("-f").arg(&file))
 }
 
-/// Starts a peer, and waits until it accepts connections.
 #[expect(clippy::disallowed_methods, reason = "a peer does not say when it listens")]
 fn front(name: &'static str, port: u16, command: &mut Command) -> anyhow::Result<Front> {
     let program = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -176,6 +170,5 @@ const LEGAL: &[&str] = &[
     "a request line with an asterisk",
 ];
 
-/// No more data is expected after this time on one machine.
 const SILENCE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -90,7 +90,6 @@ fn ports() -> anyhow::Result<[u16; 5]> {
     Ok(ports)
 }
 
-/// Samples the memory in bytes every second; meanwhile purges and reloads.
 #[expect(clippy::disallowed_methods, reason = "a sample a second")]
 fn watch(edge: &Child, admin: u16, token: &str, minutes: u64) -> anyhow::Result<Vec<f64>> {
     let begin = Instant::now();
@@ -120,7 +119,6 @@ fn resident(process: u32) -> anyhow::Result<f64> {
     Ok(kib * 1024.0)
 }
 
-/// Number of requests, number of failed requests, and failures by reason.
 fn counts(probe: Child) -> anyhow::Result<(u64, u64, Value)> {
     let output = probe.wait_with_output()?;
     let summary: Value = serde_json::from_slice(&output.stdout).context("the load did not end in order")?;
@@ -128,7 +126,6 @@ fn counts(probe: Child) -> anyhow::Result<(u64, u64, Value)> {
     Ok((number("n")?, number("errors")?, summary["errors_by_reason"].clone()))
 }
 
-/// The certificate of a new authority that has issued a certificate for a data centre.
 fn authority(folder: &Path) -> anyhow::Result<String> {
     let place = folder.join("ca").display().to_string();
     for words in [&["new", &place][..], &["issue", &place, "lhr", "--for", "127.0.0.1"]] {

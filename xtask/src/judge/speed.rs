@@ -1,5 +1,5 @@
 //! Accuracy of the speed test on known links of a planet: 1 Mbit/s to 1 Gbit/s, 1 to 300 ms, queues of 20 and
-//! 300 ms. Checks the measured rate, idle latency, latency under load, and packet loss.
+//! 300 ms.
 
 mod bloat;
 mod browser;
@@ -13,7 +13,6 @@ use anyhow::{bail, ensure};
 use self::{line::Link, verdict::Verdicts};
 use crate::release;
 
-/// Runs the named parts or all; with `--only`, only links whose name contains this text.
 pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
     let (parts, only) = match words {
         [parts @ .., "--only", only] => (parts, *only),
@@ -43,7 +42,6 @@ pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs tests over a link, and records the deviations from the true values.
 type Judge = fn(&Link, &mut Verdicts) -> anyhow::Result<()>;
 
 const PARTS: [&str; 4] = ["rate", "bloat", "loss", "browser"];

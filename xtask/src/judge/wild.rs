@@ -28,27 +28,22 @@ use self::{
     summary::Summary,
 };
 
-/// The options of the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     seed: u64,
     count: usize,
     is_json: bool,
     is_verbose: bool,
-    /// Only cases whose name contains this, and no random scripts.
     only: Option<String>,
-    /// The tests of others in a folder, and nothing else.
     tests: Option<Tests>,
 }
 
-/// Tests of other projects, which the user has.
 #[derive(Debug, PartialEq, Eq)]
 enum Tests {
     WebPlatform(String),
     Varnish(String),
 }
 
-/// Plays all named cases, and `COUNT` random scripts from `SEED`; or the tests of others.
 pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     match &options.tests {
@@ -82,7 +77,6 @@ pub(crate) fn judge(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All named cases with their variants.
 fn cases() -> anyhow::Result<Vec<Case>> {
     let mut all = Vec::new();
     for (name, text) in FILES {
@@ -126,7 +120,6 @@ impl Options {
     }
 }
 
-/// The files of named cases.
 const FILES: &[(&str, &str)] = &[
     ("collapse", include_str!("wild/cases/collapse.toml")),
     ("merge", include_str!("wild/cases/merge.toml")),

@@ -8,7 +8,6 @@ use std::{
 use anyhow::{Context, ensure};
 use scenario::Mutant;
 
-/// Makes the copy in the folder `into`; returns the path of its scenario.
 pub(super) fn copy(scenario: &Path, mutant: &Mutant, into: &Path) -> anyhow::Result<PathBuf> {
     let folder = scenario.parent().context("a scenario is in a folder")?;
     let name = scenario.file_name().context("a scenario is a file")?;
@@ -27,7 +26,6 @@ pub(super) fn copy(scenario: &Path, mutant: &Mutant, into: &Path) -> anyhow::Res
     Ok(path)
 }
 
-/// A scenario's text without its mutants, which must come last.
 fn without_mutants(text: &str) -> anyhow::Result<&str> {
     let Some((before, mutants)) = text.split_once("\n[[mutant]]") else { return Ok(text) };
     let later = mutants.lines().find(|line| line.starts_with('[') && *line != "[[mutant]]");

@@ -4,7 +4,6 @@ use std::fmt;
 
 use report::Report;
 
-/// One claim of one mutant.
 pub(super) struct Row {
     pub scenario: String,
     pub without: String,
@@ -13,18 +12,15 @@ pub(super) struct Row {
     pub mutant: Said,
 }
 
-/// The result of a claim in one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     Holds(String),
     Fails(String),
     /// The error of the emulator is too large for a decision.
     Undecided(String),
-    /// There was no result.
     NotRun(String),
 }
 
-/// Whether a claim depends on the feature that its scenario demonstrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It holds in the original, and fails in the mutant.
@@ -32,7 +28,6 @@ pub(super) enum Verdict {
     Survived,
     /// The machine was too busy in one of the runs.
     Undecided,
-    /// It fails in the original too, or one of the runs has no result.
     Wrong,
 }
 
@@ -47,7 +42,6 @@ impl Row {
     }
 }
 
-/// The result of this claim in a run.
 pub(super) fn said(result: &anyhow::Result<Report>, claim: &str) -> Said {
     let report = match result {
         Ok(report) => report,
@@ -64,7 +58,6 @@ pub(super) fn said(result: &anyhow::Result<Report>, claim: &str) -> Said {
     }
 }
 
-/// Mutants without the expected effect: a claim survived or is wrong, or no claim was killed.
 pub(super) fn failed(rows: &[Row]) -> Vec<String> {
     let mutants =
         rows.chunk_by(|one, other| (&one.scenario, &one.without) == (&other.scenario, &other.without));
@@ -76,7 +69,6 @@ pub(super) fn failed(rows: &[Row]) -> Vec<String> {
     failed.map(|mutant| format!("{} without {}", mutant[0].scenario, mutant[0].without)).collect()
 }
 
-/// One line per claim.
 pub(super) fn table(rows: &[Row]) -> String {
     let cells = rows.iter().map(|row| {
         let (original, mutant) = (row.original.word(), row.mutant.word());

@@ -1,7 +1,7 @@
 //! TOML configuration files with includes, and mistakes in them with file, line and column.
 //!
 //! - [`Document`]: start here. A TOML file, and the files that it includes.
-//! - [`Mistake`]: an error message with its position in a file.
+//! - [`Diagnostic`]: an error message with its position in a file.
 //! - [`suggestion`]: the known name nearest to a misspelt one.
 
 use std::{
@@ -14,8 +14,8 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-/// A TOML file in memory, followed by the files that it includes. Spans are byte offsets from the start of
-/// the first file.
+/// A TOML file in memory, followed by the files that it includes. Spans are byte offsets from the
+/// start of the first file.
 #[derive(Debug, Clone)]
 pub struct Document {
     files: Vec<Source>,
@@ -25,7 +25,7 @@ pub struct Document {
 struct Source {
     path: String,
     text: String,
-    /// Offset of the first byte in the document's spans.
+    /// Offset of its first byte in the document's spans.
     start: usize,
 }
 
@@ -58,7 +58,7 @@ impl Document {
         &self.files[0].text
     }
 
-    /// Deserializes the first file. The error for an unknown key or name suggests the nearest known one.
+    /// Deserializes the first file. An error for an unknown key or name suggests the nearest one.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
         self.parse_file(0)
     }
@@ -79,14 +79,13 @@ impl Document {
     /// Appends an included file and returns its index for [`Self::parse_file`].
     pub fn append(&mut self, path: String, text: String) -> usize {
         let last = self.files.last().expect("a document has a first file");
-        // One more, so that the end of a file differs from the start of the next.
+        // The end of a file differs from the start of the next.
         let start = last.start + last.text.len() + 1;
         self.files.push(Source { path, text, start });
         self.files.len() - 1
     }
 
-    /// Deserializes the file with this index. Newlines are prepended so that its spans are offsets in the
-    /// whole document.
+    /// Deserializes the file with this index.
     pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Diagnostic> {
         let file = &self.files[number];
         toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
@@ -139,7 +138,6 @@ pub fn suggestion<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> S
     units::nearest(word, known).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
 
-/// Replaces the Rust type name in serde's message with the range and an example.
 fn in_plain_words(message: &str) -> String {
     let plain = EXPECTED_NUMBERS.iter().find_map(|(expected, plain)| {
         let before = message.trim_end().strip_suffix(expected)?.strip_suffix("expected ")?;
@@ -148,7 +146,6 @@ fn in_plain_words(message: &str) -> String {
     plain.unwrap_or_else(|| message.to_owned())
 }
 
-/// The type names in serde's messages, and their replacements.
 const EXPECTED_NUMBERS: [(&str, &str); 11] = [
     ("a nonzero u16", "a whole number from 1 to 65535, such as 5201"),
     ("a nonzero u32", "a whole number from 1 to 4294967295, such as 4"),
@@ -163,7 +160,7 @@ const EXPECTED_NUMBERS: [(&str, &str); 11] = [
     ("f64", "a number such as 1.5, without quotes"),
 ];
 
-/// Serde reports an unknown key or variant as "unknown field `rtf`, expected one of `rtt`, `rate`": the first name in
+/// Serde's message is "unknown field `rtf`, expected one of `rtt`, `rate`": the first name in
 /// backquotes is the one found, the others are the known ones.
 fn with_suggestion(message: &str) -> String {
     let message = message.trim();
@@ -247,7 +244,6 @@ mod tests {
         let said = document.parse_file::<Link>(second).unwrap_err();
         assert_eq!((said.path.as_str(), said.line, said.column), ("b.toml", 2, 8));
         assert_eq!(document.mistake(0..0, "").to_string(), "a.toml:1:1: ");
-        // The end of the first file (15 bytes) and the start of the second.
         assert_eq!(document.mistake(15..15, "").to_string(), "a.toml:2:1: ");
         assert_eq!(document.mistake(16..16, "").to_string(), "b.toml:1:1: ");
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// An attribute: a name by OpenTelemetry's conventions, and a value.
+/// A name by OpenTelemetry's conventions, and a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     key: &'static str,

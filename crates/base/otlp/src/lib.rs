@@ -1,4 +1,5 @@
-//! OpenTelemetry data as JSON over HTTP (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
+//! OpenTelemetry data as JSON over HTTP
+//! (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
 //!
 //! - [`Span`]: a span of a trace; [`spans`]: the body of a request to `/v1/traces`.
 //! - [`metrics`]: the body of a request to `/v1/metrics`.

@@ -35,8 +35,8 @@ pub fn sum(
     })
 }
 
-/// A histogram of durations, with a point for each set of attributes: count, sum, and the counts of the
-/// buckets. The last bucket is above all bounds. Times are in nanoseconds since 1970.
+/// A histogram of durations, with a point for each set of attributes. The last bucket is above all
+/// bounds. Times are in nanoseconds since 1970.
 pub fn histogram<'p>(
     (name, unit, description): (&str, &str, &str),
     (began_ns, now_ns): (i64, i64),

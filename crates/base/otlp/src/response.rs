@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// A 64-bit integer in Protocol Buffers JSON, as a number or a string.
+/// Protocol Buffers JSON writes 64-bit integers as numbers or as strings.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -94,7 +94,6 @@ const ERROR: u8 = 2;
 mod tests {
     use super::*;
 
-    /// Matches the fields of `trace.proto` in opentelemetry-proto.
     #[test]
     fn a_span_has_the_fields_of_its_schema() {
         let id = |byte| SpanId::new([byte; 8]).unwrap();

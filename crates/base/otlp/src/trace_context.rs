@@ -1,4 +1,5 @@
-//! Trace context propagation with the header field `traceparent` (<https://www.w3.org/TR/trace-context/>).
+//! Trace context propagation with the header field `traceparent`
+//! (<https://www.w3.org/TR/trace-context/>).
 
 use std::fmt;
 
@@ -36,8 +37,8 @@ impl SpanId {
 }
 
 impl Context {
-    /// Parses a `traceparent`; `None` if it is invalid. Of later versions, the part that is common with
-    /// version 00.
+    /// Parses a `traceparent`; `None` if it is invalid. Of later versions, the part that is common
+    /// with version 00.
     pub fn parse(field: &[u8]) -> Option<Self> {
         let (front, rest) = field.split_at_checked(LENGTH)?;
         let [version, trace, span, flags] =
@@ -57,7 +58,7 @@ impl Context {
     }
 }
 
-/// Decodes `N` bytes of lower-case hexadecimal digits.
+/// Lower-case hexadecimal digits only.
 fn digits<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     let digit = |letter: u8| match letter {
         b'0'..=b'9' => Some(letter - b'0'),
@@ -74,7 +75,6 @@ fn digits<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Formats a `traceparent` of version 00.
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flags = if self.is_sampled { SAMPLED } else { 0 };

@@ -1,9 +1,7 @@
-//! Autocorrelation: whether one request's latency predicts the next one's. Samples are ordered by time.
+//! Autocorrelation: whether one request's latency predicts the next one's. Samples are ordered by
+//! time.
 //!
-//! Statistics that treat requests as independent - an interval around a percentile, `E[max of N]` - are wrong
-//! to the degree that neighbours are correlated. Three views of that: the correlation of ranks at each lag,
-//! the clustering of slow requests, and the slowest of N neighbours compared with the slowest of N
-//! independent draws.
+//! Statistics that assume independent requests are wrong to the degree that neighbours correlate.
 
 use crate::{
     Error, FEWEST_PAGES, Independence, Page, Versus,
@@ -18,17 +16,13 @@ use crate::{
 pub struct SlowClusters {
     /// A sample above this is slow, ms.
     pub threshold_ms: f64,
-    /// The share of samples that are slow: the unconditional probability. Less than requested if many samples
-    /// equal the threshold.
+    /// The share of samples that are slow; less than requested if many equal the threshold.
     pub slow: f64,
-    /// The share of slow samples among those that directly follow a slow one. 0 if no sample follows one.
+    /// The share of slow samples among those that follow a slow one. 0 if none follows one.
     pub slow_after_slow: f64,
-    /// How many standard deviations more slow samples follow slow ones than in a shuffled series; negative if fewer. 0
-    /// if shuffling changes nothing.
+    /// How many standard deviations more slow samples follow slow ones than in a shuffled series.
     pub z: f64,
-    /// The probability that a shuffled series has at least as many of them, 0..=1: small if slow requests
-    /// cluster. By the Poisson distribution, whose variance is a little larger, so that it does not report
-    /// clustering too often.
+    /// The probability that a shuffled series has at least as many of them (Poisson).
     pub chance: f64,
 }
 
@@ -37,7 +31,7 @@ pub struct SlowClusters {
 pub struct ConsecutiveMaxima {
     /// N.
     pub requests: u32,
-    /// How many windows of N there are; an incomplete one at the end is left out.
+    /// The number of complete windows of N samples.
     pub windows: usize,
     /// Their mean maximum and the model's.
     pub slowest: Versus,
@@ -50,9 +44,7 @@ impl ConsecutiveMaxima {
     }
 }
 
-/// The autocorrelation of the values' ranks (Spearman's) at lags 1, 2, ..., `lags`, or up to n - 1 if that is
-/// less: -1..=1, and in n independent samples within 2/sqrt(n) of 0 for 95 % of lags. Equal values share
-/// their mean rank. A constant series gives 0. Takes n x `lags` steps.
+/// The Spearman autocorrelation at lags 1, 2, ..., `lags`, at most n - 1; 0 for a constant series.
 ///
 /// # Errors
 /// No samples, or a sample that [`crate::Distribution`] rejects.
@@ -61,7 +53,7 @@ pub fn rank_autocorrelation(in_time_ms: &[f64], lags: usize) -> Result<Vec<f64>,
     Ok(correlations(midranks(in_time_ms), lags))
 }
 
-/// The same for whether a sample is slow, that is above the `share` quantile: what tail percentiles and `E[max]` feel.
+/// The same for the indicator of slow samples, those above the `share` quantile.
 ///
 /// # Errors
 /// As [`rank_autocorrelation`].
@@ -72,10 +64,6 @@ pub fn slow_autocorrelation(in_time_ms: &[f64], share: f64, lags: usize) -> Resu
 }
 
 /// Whether slow samples, those above the `share` quantile, follow each other.
-///
-/// With s slow among n samples, let J be how many of the n - 1 pairs of neighbours are slow both. The slow ones form
-/// s - J runs, and in a shuffled series that number is hypergeometric (Wald and Wolfowitz, 1940): of s draws from n,
-/// n - s + 1 of which count. Hence E J = s (s - 1)/n and var J = s (s - 1) (n - s) (n - s + 1)/(n^2 (n - 1)), exactly.
 ///
 /// # Errors
 /// As [`rank_autocorrelation`].
@@ -100,13 +88,11 @@ pub fn slow_clusters(in_time_ms: &[f64], share: f64) -> Result<SlowClusters, Err
     })
 }
 
-/// The check without page ids: if a page's requests were `requests` neighbours in time, what is its latency,
-/// and what does the independent model predict? Windows do not overlap, and count as pages of
-/// [`independence`]: see [`ConsecutiveMaxima::is_conclusive`].
+/// Compares windows of `requests` neighbours in time with the independent model, for recordings
+/// without page ids.
 ///
 /// # Errors
-/// A sample that [`crate::Distribution`] rejects; `requests` that [`Page`] rejects ([`Error::Requests`]);
-/// fewer than two windows ([`Error::TooFew`]).
+/// An invalid sample or `requests`, or fewer than two windows ([`Error::TooFew`]).
 pub fn consecutive_maxima(in_time_ms: &[f64], requests: u32) -> Result<ConsecutiveMaxima, Error> {
     Page::new(requests, 1.0)?;
     let size = requests as usize;
@@ -117,13 +103,12 @@ pub fn consecutive_maxima(in_time_ms: &[f64], requests: u32) -> Result<Consecuti
     Ok(ConsecutiveMaxima { requests, windows, slowest })
 }
 
-/// The value that a share of samples does not exceed, itself a sample: above it is slow.
 pub(crate) fn slow_above(values: &[f64], share: f64) -> f64 {
     let rank = floor(as_f64(values.len() - 1) * share.clamp(0.0, 1.0));
     *values.to_vec().select_nth_unstable_by(rank, f64::total_cmp).1
 }
 
-/// The rank of each value, from 0, equal values sharing their mean.
+/// From 0; equal values share their mean rank.
 pub(crate) fn midranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -145,18 +130,16 @@ fn correlations(mut series: Vec<f64>, lags: usize) -> Vec<f64> {
     (1..=lags.min(series.len() - 1)).map(correlation).collect()
 }
 
-/// Takes the mean away.
 pub(crate) fn centred(series: &mut [f64]) {
     let mean = crate::sum::sum(series.iter().copied()) / as_f64(series.len());
     series.iter_mut().for_each(|value| *value -= mean);
 }
 
-/// Autocovariances of a centred series, computed lazily in batches of lags.
+/// Computed lazily in batches of lags.
 pub(crate) fn autocovariances(centred: &[f64]) -> Autocovariances<'_> {
     Autocovariances { centred, known: Vec::new() }
 }
 
-/// See [`autocovariances`].
 pub(crate) struct Autocovariances<'s> {
     centred: &'s [f64],
     known: Vec<f64>,
@@ -172,7 +155,6 @@ impl Autocovariances<'_> {
     }
 }
 
-/// The autocovariances at [`BATCH`] lags from `first` on: piece by piece, so that memory is read once for all of them.
 fn batch(series: &[f64], first: usize) -> [f64; BATCH] {
     let n = series.len();
     let mut sums = [0.0; BATCH];
@@ -188,7 +170,6 @@ fn batch(series: &[f64], first: usize) -> [f64; BATCH] {
     sums.map(|sum| sum / as_f64(n))
 }
 
-/// The scalar product, in eight partial sums that a processor can compute in parallel.
 fn product(left: &[f64], right: &[f64]) -> f64 {
     let (left, left_rest) = left.as_chunks::<8>();
     let (right, right_rest) = right.as_chunks::<8>();
@@ -202,10 +183,9 @@ fn product(left: &[f64], right: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Lags computed together.
 const BATCH: usize = 8;
 
-/// Samples taken together: 16 KiB, half of the smallest first-level cache.
+/// 16 KiB, half of the smallest first-level cache.
 const PIECE: usize = 2048;
 
 #[cfg(test)]

@@ -1,20 +1,19 @@
 //! How long the blocks of a block bootstrap must be, decided by the series itself.
 //!
-//! Politis and White (Automatic Block-Length Selection for the Dependent Bootstrap, Econometric Reviews 23, 2004), with
-//! the constant of Patton, Politis and White (Correction, Econometric Reviews 28, 2009) for circular or moving blocks:
+//! Politis and White (Automatic Block-Length Selection for the Dependent Bootstrap, Econometric
+//! Reviews 23, 2004), with the constant of Patton, Politis and White (Correction, Econometric
+//! Reviews 28, 2009) for circular or moving blocks:
 //!
 //! ```text
 //! b = (2 G^2 / D)^(1/3) n^(1/3)      G = sum |k| R(k) w(k/M)      D = 4/3 (sum R(k) w(k/M))^2      |k| <= M
 //! ```
 //!
-//! R(k) is the autocovariance at lag k and w the flat-top window, 1 up to 1/2 and then straight down to 0 at 1. M is
-//! twice the first lag from which K = max(5, log10 n) autocorrelations in a row are below 2 sqrt(log10(n)/n), and at
-//! most sqrt(n) + K. This follows the authors' own program, as the R package `np` and the Python package `arch` do.
+//! R(k) is the autocovariance at lag k and w the flat-top window. M is twice the first lag from
+//! which K = max(5, log10 n) autocorrelations in a row are below 2 sqrt(log10(n)/n), and at most
+//! sqrt(n) + K, as in the R package `np` and the Python package `arch`.
 //!
-//! Lags are computed only while the rule needs them, and at most [`WORK`]/n of them. A series whose correlation reaches
-//! further is replaced by the means of its pairs, repeatedly until the rule is satisfied, and the length found is
-//! scaled back. Grouping by g divides G by g^2, the sum in D by g and n by g, hence b by g: up to the rounding of lags
-//! to groups the result is the same.
+//! At most [`WORK`]/n lags are computed. A series whose correlation reaches further is replaced by
+//! the means of its pairs, and the length found is scaled back.
 
 use std::borrow::Cow;
 
@@ -23,14 +22,14 @@ use crate::{
     distribution::{as_f64, floor},
 };
 
-/// The length for a short series that is not one of latencies: 1 if it looks independent. At most a third of it.
+/// 1 if the series looks independent; at most a third of it.
 pub(crate) fn residual_block_length(residuals: &[f64]) -> usize {
     let mut series = residuals.to_vec();
     centred(&mut series);
     if series.len() < FEWEST { 1 } else { floor(needed(&series, WORK).ceil()).max(1) }
 }
 
-/// The length for one centred series; 1 if it looks independent or never changes. `work` bounds lags x n.
+/// `work` bounds lags x n.
 fn needed(series: &[f64], work: usize) -> f64 {
     let mut series = Cow::Borrowed(series);
     let mut group = 1.0;
@@ -49,16 +48,15 @@ fn needed(series: &[f64], work: usize) -> f64 {
     }
 }
 
-/// How far the autocorrelation of a series reaches.
 #[derive(Debug, PartialEq)]
 enum Reach {
-    /// No length: the series is constant.
+    /// The series is constant.
     None,
     /// Not even to the first lag; M is 2 in the authors' program and 0 in the paper.
     First,
     /// The bandwidth M.
     Lags(usize),
-    /// Further than is affordable.
+    /// Further than `work` allows.
     Beyond,
 }
 
@@ -72,11 +70,11 @@ fn reach(series: &[f64], work: usize) -> Reach {
     if total <= 0.0 {
         return Reach::None;
     }
-    // Sums of squares without the first, and without the last, lag + 1 values: what arch divides by.
+    // Sums of squares without the first, and without the last, lag + 1 values: what arch divides
+    // by.
     let (mut without_first, mut without_last) = (total - series[0].powi(2), total - series[n - 1].powi(2));
     let mut run = 0;
     let mut covariances = autocovariances(series);
-    // The authors look at lags below the largest only.
     for lag in 1..affordable {
         without_first -= series[lag].powi(2);
         without_last -= series[n - 1 - lag].powi(2);
@@ -94,7 +92,6 @@ fn reach(series: &[f64], work: usize) -> Reach {
     if affordable == most { Reach::Lags(most) } else { Reach::Beyond }
 }
 
-/// The formula of the module's doc for a bandwidth M, limited as in the paper.
 fn optimal(series: &[f64], bandwidth: usize) -> f64 {
     let n = as_f64(series.len());
     let mut covariances = autocovariances(series);
@@ -108,28 +105,24 @@ fn optimal(series: &[f64], bandwidth: usize) -> f64 {
         slope += term * as_f64(lag);
     }
     let length = (2.0 * slope * slope / (4.0 / 3.0 * spectrum * spectrum) * n).cbrt();
-    // A spectrum of 0 at frequency 0 (a series that undoes itself) makes it infinite, or 0/0.
+    // A spectrum of 0 at frequency 0 makes it infinite, or 0/0.
     if length.is_nan() { 1.0 } else { length.min(most(series.len())) }
 }
 
-/// The longest block: ceil(min(3 sqrt(n), n/3)).
+/// ceil(min(3 sqrt(n), n/3)).
 fn most(n: usize) -> f64 {
     (3.0 * as_f64(n).sqrt()).min(as_f64(n) / 3.0).ceil()
 }
 
-/// K: how many insignificant autocorrelations in a row end the search.
 fn insignificant(n: usize) -> usize {
     floor(as_f64(n).log10()).max(5)
 }
 
-/// Multiplications per pass: up to 340 000 samples this allows all the sqrt(n) lags of the rule, and 10^7
-/// samples have [`LEAST_LAGS`], which takes a fraction of a second.
 const WORK: usize = 200_000_000;
 
 /// With fewer lags the rule could not see a correlation end: K is 7 for 10^7 samples.
 const LEAST_LAGS: usize = 32;
 
-/// Below this a third of the samples is at most six.
 const FEWEST: usize = 20;
 
 #[cfg(test)]

@@ -2,26 +2,24 @@
 
 use crate::{Error, limits::LARGEST_MS, sort::sort, sum::sum};
 
-/// The samples of one metric of one side, in milliseconds, sorted once; or their counts by value, from a histogram
-/// ([`Distribution::from_counts`]). There is always at least one sample, and every method answers for the samples one by
-/// one, however they are kept.
+/// The samples of one metric of one side, in milliseconds, sorted once; or their counts by value
+/// ([`Distribution::from_counts`]). There is always at least one sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// Ascending: the samples themselves, or the distinct values of `counts`.
+    /// The samples, ascending, or the distinct values of `counts`.
     values: Vec<f64>,
     counts: Option<Counts>,
-    /// The same samples with the smallest, and with the largest latency that each may have; `None` if each is known exactly.
+    /// The same samples with the smallest and with the largest latency that each may have; `None`
+    /// if exact.
     bounds: Option<Box<[Self; 2]>>,
     mean: f64,
     standard_deviation: f64,
 }
 
-/// How many samples each value stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Counts {
     /// Samples up to and including each value; the last is n.
     pub(crate) cumulative: Vec<usize>,
-    /// How far a sample may be from the value that stands for it, relative to it.
     pub(crate) relative_error: f64,
 }
 
@@ -29,8 +27,7 @@ impl Distribution {
     /// Takes ownership of samples in any order, without copying.
     ///
     /// # Errors
-    /// No samples, or a sample that is NaN, infinite, negative or above [`LARGEST_MS`]: an event without a
-    /// latency must be excluded and counted, not given a number.
+    /// No samples, or a sample that is NaN, infinite, negative or above [`LARGEST_MS`].
     pub fn new(mut samples: Vec<f64>) -> Result<Self, Error> {
         for (index, sample) in samples.iter_mut().enumerate() {
             *sample = checked(index, *sample)?;
@@ -42,7 +39,7 @@ impl Distribution {
         Ok(Self::of_sorted(samples))
     }
 
-    /// Of checked samples in ascending order, at least one.
+    /// Checked, ascending, at least one.
     pub(crate) fn of_sorted(samples: Vec<f64>) -> Self {
         let n = as_f64(samples.len());
         let mean = sum(samples.iter().copied()) / n;
@@ -50,7 +47,7 @@ impl Distribution {
         Self { values: samples, counts: None, bounds: None, mean, standard_deviation: variance.sqrt() }
     }
 
-    /// Of checked, distinct, ascending values with their counts, at least one.
+    /// Checked, distinct, ascending, at least one.
     pub(crate) fn of_counts(values: Vec<f64>, counts: Counts) -> Self {
         let n = as_f64(counts.cumulative[counts.cumulative.len() - 1]);
         let before = std::iter::once(&0).chain(&counts.cumulative);
@@ -68,17 +65,14 @@ impl Distribution {
         Self { bounds: bounds.map(Box::new), ..self }
     }
 
-    /// Whether the latency of each sample is known, not only its bucket.
     pub(crate) fn is_exact(&self) -> bool {
         self.bounds.is_none()
     }
 
-    /// The same samples, each with the smallest latency that it may have.
     pub(crate) fn lowest(&self) -> &Self {
         self.bounds.as_ref().map_or(self, |bounds| &bounds[0])
     }
 
-    /// The same samples, each with the largest latency that it may have.
     pub(crate) fn highest(&self) -> &Self {
         self.bounds.as_ref().map_or(self, |bounds| &bounds[1])
     }
@@ -90,8 +84,8 @@ impl Distribution {
             .map_or(self.values.len(), |counts| counts.cumulative[counts.cumulative.len() - 1])
     }
 
-    /// The maximum distance of a sample from the value that represents it, relative to that value: the stated
-    /// error of the histogram in the input. `None` if every sample is exact.
+    /// The stated error of the histogram in the input, relative to a value. `None` if every sample
+    /// is exact.
     pub fn relative_error(&self) -> Option<f64> {
         self.counts.as_ref().map(|counts| counts.relative_error)
     }
@@ -106,26 +100,23 @@ impl Distribution {
         self.values[self.values.len() - 1]
     }
 
-    /// The expected request latency, ms. Its error is a few units in the last place, whatever n is.
+    /// The mean, ms. Its error is a few units in the last place, whatever n is.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The standard deviation of the samples, ms. This is the population value, divided by n like `numpy.std`
-    /// by default; R's `sd` and pandas' `std` divide by n - 1 and are larger by sqrt(n/(n - 1)). 0 for a
-    /// single sample, for which those are undefined.
+    /// The population standard deviation, ms: divided by n like `numpy.std`. 0 for a single sample.
     pub fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }
 
-    /// The latency that a share of requests does not exceed, ms: type 7 of Hyndman and Fan, linear between the samples
-    /// around (n - 1) share. That is the default of numpy and R. A share outside 0..=1 counts as the nearer end; NaN
-    /// gives NaN.
+    /// The latency that a share of requests does not exceed, ms: type 7 of Hyndman and Fan, the
+    /// default of numpy and R. A share outside 0..=1 counts as the nearer end; NaN gives NaN.
     pub fn quantile(&self, share: f64) -> f64 {
         self.at_position(as_f64(self.n() - 1) * share.clamp(0.0, 1.0))
     }
 
-    /// The sample at `rank` in ascending order, ms; ranks count from 0, and larger ranks mean the last sample.
+    /// The sample at `rank` in ascending order, from 0, ms; larger ranks mean the last sample.
     pub fn at_rank(&self, rank: usize) -> f64 {
         let index = self
             .counts
@@ -134,7 +125,7 @@ impl Distribution {
         self.values[index.min(self.values.len() - 1)]
     }
 
-    /// The latency at a rank that may lie between two samples, counted from 0. NaN gives NaN.
+    /// NaN gives NaN.
     pub(crate) fn at_position(&self, position: f64) -> f64 {
         if position.is_nan() {
             return f64::NAN;
@@ -143,17 +134,17 @@ impl Distribution {
         between(self.at_rank(below), self.at_rank(below + 1), position - position.floor())
     }
 
-    /// The share of samples that are at most `latency_ms`: the empirical distribution function. NaN gives 0.
+    /// The share of samples that are at most `latency_ms`: the empirical distribution function. NaN
+    /// gives 0.
     pub fn cdf(&self, latency_ms: f64) -> f64 {
         as_f64(self.at_most(latency_ms)) / as_f64(self.n())
     }
 
-    /// How many samples are at most `latency_ms`.
     pub(crate) fn at_most(&self, latency_ms: f64) -> usize {
         self.up_to(self.values.partition_point(|&value| value <= latency_ms))
     }
 
-    /// The samples in ascending order, or the distinct values that have counts.
+    /// Or the distinct values that have counts.
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
@@ -168,7 +159,7 @@ impl Distribution {
     }
 }
 
-/// The sample, or the error in it. -0 becomes 0, because the sort would otherwise separate it from 0.
+/// -0 becomes 0, because the sort would otherwise separate it from 0.
 pub(crate) fn checked(index: usize, value: f64) -> Result<f64, Error> {
     if !value.is_finite() {
         return Err(Error::NotFinite { index, value });
@@ -182,18 +173,17 @@ pub(crate) fn checked(index: usize, value: f64) -> Result<f64, Error> {
     Ok(value + 0.0)
 }
 
-/// The point at `t` (0..=1) on the way from `a` to `b`. Counted from the nearer end, as numpy's `_lerp` does, so that
-/// t = 1 is exactly `b` and the result is monotone in `t`, even when `a` and `b` are 1e12 apart.
+/// Monotone in `t` (0..=1), and exactly `b` at 1, as numpy's `_lerp`.
 pub(crate) fn between(a: f64, b: f64, t: f64) -> f64 {
     if t >= 0.5 { b - (b - a) * (1.0 - t) } else { a + (b - a) * t }
 }
 
-/// A count as a number for arithmetic: exact up to 2^53, more than fits into memory.
+/// Exact up to 2^53.
 pub(crate) fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// The integer part of a non-negative number as an index; NaN is 0, too large numbers are the largest index.
+/// NaN is 0; the result saturates.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 pub(crate) fn floor(value: f64) -> usize {
     value as usize

@@ -2,8 +2,7 @@
 
 use crate::limits::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
 
-/// Input for which a statistic is undefined. All errors are the caller's: nothing here depends on the
-/// environment.
+/// Input for which a statistic is undefined.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A distribution of nothing.
@@ -93,7 +92,7 @@ pub enum Error {
         /// The requested level.
         level: f64,
     },
-    /// A series that is not the side's samples ordered by time, or blocks of an impossible length.
+    /// A series that is not the side's samples ordered by time, or an impossible block length.
     #[error(
         "blocks of {length} of {values} values in time for {samples} samples; exact samples, all of them, and a block is 1 to all of them long"
     )]

@@ -1,22 +1,22 @@
 //! E[max of N] of a sample, exactly and for many N at the price of one pass.
 //!
-//! The definition, sum of x_(i) [(i/n)^N - ((i-1)/n)^N], subtracts numbers that are almost equal: with n = 1e7 nine of
-//! sixteen digits are gone. Summed by parts it becomes a sum of gaps between neighbours,
+//! The definition, sum of x_(i) [(i/n)^N - ((i-1)/n)^N], cancels: with n = 1e7, nine of sixteen
+//! digits are lost. Summed by parts,
 //!
 //! ```text
 //! E = x_(1) + sum for i in 1..n of (x_(i+1) - x_(i)) (1 - (i/n)^N)
 //! ```
 //!
-//! in which every term is positive, so nothing cancels, and below some i the factor is 1 and the terms add up to a
-//! sample. Equal samples have no gap, so a histogram needs a term for each distinct value only, i being the number of
-//! samples up to it. To evaluate it for hundreds of N, neighbouring i are taken together: around a centre c, with i = c (1 + e),
+//! every term is positive. Equal samples have no gap, so a histogram needs one term for each
+//! distinct value. For hundreds of N, neighbouring i are taken together around a centre c, with i =
+//! c (1 + e),
 //!
 //! ```text
 //! (i/n)^N = (c/n)^N (1 + e)^N = (c/n)^N (1 + sum over k of binomial(N, k) e^k)
 //! ```
 //!
-//! so the moments sum of gap e^k of a block answer every N. Blocks are so narrow that N |e| stays near 1/2: the first
-//! term left out is 0.52^15/15! < 1e-16.
+//! so the moments sum of gap e^k of a block serve every N. Blocks are so narrow that N |e| stays
+//! near 1/2: the first omitted term is below 1e-16.
 
 use std::{array, ops::RangeInclusive};
 
@@ -26,21 +26,17 @@ use crate::{
     sum::Sum,
 };
 
-/// The upper part of a sample, as blocks of gaps: all data that E[max of N] needs for a range of N.
 pub(crate) struct Blocks<'s> {
     side: &'s Distribution,
-    /// The largest N that the blocks are narrow enough for; moments are in units of 1/widest, against underflow.
+    /// Moments are in units of 1/widest, against underflow.
     widest: f64,
-    /// Ascending and without a gap between them.
     blocks: Vec<Block>,
 }
 
-/// The gaps above the values `low..=high`, where the gap above value i is x_(i+1) - x_(i), counted from 1.
+/// The gaps above the values `low..=high`, where the gap above value i is x_(i+1) - x_(i), from 1.
 struct Block {
     low: usize,
-    /// How many samples there are up to value `high`.
     rank: usize,
-    /// The sum of the gaps.
     gap: f64,
     /// ln(c/n) of the centre c.
     ln_share: f64,
@@ -49,7 +45,7 @@ struct Block {
 }
 
 impl<'s> Blocks<'s> {
-    /// Prepares a sample for the numbers in `requests`, the least of which is at least 1.
+    /// `requests` start at 1 or more.
     pub(crate) fn new(side: &'s Distribution, requests: RangeInclusive<u32>) -> Self {
         let widest = *requests.end();
         let lowest_rank = lowest_rank(side.n(), *requests.start());
@@ -70,7 +66,7 @@ impl<'s> Blocks<'s> {
         Self { side, widest: f64::from(widest), blocks }
     }
 
-    /// E[max of `requests`], ms. `requests` must lie in the range that the blocks were made for.
+    /// In ms. `requests` must lie in the range of [`Self::new`].
     pub(crate) fn expected_maximum(&self, requests: u32) -> f64 {
         let lowest = lowest_rank(self.side.n(), requests);
         let needed = &self.blocks[self.blocks.partition_point(|block| block.rank < lowest)..];
@@ -82,7 +78,7 @@ impl<'s> Blocks<'s> {
         sum.value()
     }
 
-    /// binomial(N, k) / widest^k for k = 1, 2, ...; 0 beyond N, where the expansion ends.
+    /// binomial(N, k) / widest^k for k = 1, 2, ...
     fn coefficients(&self, requests: f64) -> [f64; ORDER] {
         let mut coefficient = 1.0;
         array::from_fn(|before| {
@@ -112,7 +108,6 @@ impl Block {
         Self { low, rank: side.up_to(high), gap, ln_share: ln_share(centre, as_f64(side.n())), moments }
     }
 
-    /// Sum over the block of gap (1 - (i/n)^N).
     fn expected(&self, requests: f64, coefficients: &[f64; ORDER]) -> f64 {
         let exponent = requests * self.ln_share;
         let bend: f64 = self.moments.iter().zip(coefficients).map(|(moment, factor)| moment * factor).sum();
@@ -120,26 +115,25 @@ impl Block {
     }
 }
 
-/// ln(rank/n) without loss near 1, where rank/n itself would already be rounded.
+/// ln(rank/n) without the rounding of rank/n near 1.
 fn ln_share(rank: f64, n: f64) -> f64 {
     if 2.0 * rank > n { (-(n - rank) / n).ln_1p() } else { (rank / n).ln() }
 }
 
-/// The lowest rank whose (i/n)^N is not negligible compared with 1. Below it the gaps add up to the sample at that rank.
+/// Below it (i/n)^N is negligible, and the gaps add up to the sample at the rank.
 fn lowest_rank(n: usize, requests: u32) -> usize {
     floor(as_f64(n) * (-DEPTH / f64::from(requests)).exp()).max(1)
 }
 
-/// How many ranks from `high` down make one block: |e| at most about 1/(2 widest), and no wider than the block is far
-/// from n, because there 1 - (i/n)^N itself is small and must keep its relative precision.
+/// |e| is at most about 1/(2 widest), and a block is no wider than its distance from n, where 1 -
+/// (i/n)^N must keep its relative precision.
 fn block_size(high: usize, n: usize, widest: usize) -> usize {
     1 + (high / widest).min(n - high)
 }
 
-/// Terms of the binomial expansion; see the module's doc.
 const ORDER: usize = 14;
 
-/// exp(-42) = 6e-19: a factor of 1 - 6e-19 is 1 in f64 (half a unit in the last place is 1.1e-16).
+/// exp(-42) = 6e-19, less than half a unit in the last place of 1.
 const DEPTH: f64 = 42.0;
 
 #[cfg(test)]

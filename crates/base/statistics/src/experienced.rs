@@ -3,15 +3,14 @@
 use crate::{Distribution, expected_maximum::Blocks, page::percentile_to_watch};
 
 impl Distribution {
-    /// The wait that a share of visitors (0..=1) does not exceed, ms, when each waits for the slowest of `requests`
-    /// independent requests: Q(visitors^(1/requests)). `requests` is [`crate::Page::effective_requests`]; 0 counts as 1.
+    /// The wait that a share of visitors does not exceed, ms, for the slowest of `requests`
+    /// requests ([`crate::Page::effective_requests`]; 0 counts as 1).
     pub fn experienced_quantile(&self, requests: u32, visitors: f64) -> f64 {
         self.quantile(percentile_to_watch(requests, visitors))
     }
 
-    /// The expected wait, ms, for the slowest of `requests` independent requests drawn from these samples:
-    /// sum over i of x_(i) [(i/n)^N - ((i-1)/n)^N]. One request gives the mean. `requests` is
-    /// [`crate::Page::effective_requests`]; 0 counts as 1. Relative error below 1e-12 for n up to 1e7 and N up to 1e6.
+    /// The expected wait, ms, for the slowest of `requests` independent draws from these samples; 0
+    /// counts as 1.
     pub fn expected_experienced(&self, requests: u32) -> f64 {
         if requests <= 1 {
             return self.mean();
@@ -19,8 +18,8 @@ impl Distribution {
         Blocks::new(self, requests..=requests).expected_maximum(requests)
     }
 
-    /// [`Distribution::expected_experienced`] for every number of requests from 1 to `most`: entry i is for i + 1.
-    /// Costs one pass over the samples, and then next to nothing for each number.
+    /// [`Distribution::expected_experienced`] for every number of requests from 1 to `most`, in one
+    /// pass over the samples. Entry i is for i + 1.
     pub fn expected_experienced_up_to(&self, most: u32) -> Vec<f64> {
         let blocks = Blocks::new(self, 1..=most.max(1));
         (1..=most).map(|requests| blocks.expected_maximum(requests)).collect()

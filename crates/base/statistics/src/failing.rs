@@ -1,11 +1,12 @@
-//! How often a side fails, and whether it fails more often than another: exact tests, because shares may be tiny.
+//! How often a side fails, and whether it fails more often than another: exact tests, because
+//! shares may be tiny.
 //!
-//! The interval of a share is Clopper and Pearson's (Biometrika 26, 1934); one side against another is Fisher's exact
-//! test: given how many failed in all, the failures of one side are hypergeometric if both fail alike.
+//! The interval of a share is Clopper and Pearson's (Biometrika 26, 1934); one side against another
+//! is Fisher's exact test.
 //!
-//! Both take failures for independent of each other. Failures that come in bursts are not: twenty in one outage are one
-//! event. So both work on *effective* counts (Korn and Graubard, Survey Methodology 24, 1998): the numbers divided by
-//! how much more the failures of a stretch of time vary than independent ones would.
+//! Both work on *effective* counts, because failures come in bursts (Korn and Graubard, Survey
+//! Methodology 24, 1998): the numbers divided by how much more the failures of a stretch vary than
+//! independent ones would.
 
 use crate::{
     block_length::residual_block_length,
@@ -20,22 +21,19 @@ pub struct Failing {
     pub failed: u64,
     /// All events; at least as many.
     pub all: u64,
-    /// How many times more the failures vary than independent ones would; 1 if they are independent.
+    /// How many times more the failures vary than independent ones would; 1 if they are
+    /// independent.
     pub clustering: f64,
 }
 
 impl Failing {
-    /// Counts of which nothing is known but that they are counts.
+    /// Counts of independent events.
     pub fn independent(failed: u64, all: u64) -> Self {
         Self { failed, all, clustering: 1.0 }
     }
 
-    /// Counts of events in the order of time, each failed or not. A small number of events counts as
-    /// independent, and so do events that all failed or all succeeded.
-    ///
-    /// The clustering is the variance of the number of failures in a stretch, relative to that of independent
-    /// failures, for stretches around the circle with the length of a block bootstrap (Politis and White
-    /// 2004).
+    /// Counts of events in the order of time, each failed or not. Few events, or events with one
+    /// outcome, count as independent.
     pub fn in_time(failed: &[bool]) -> Self {
         let (n, count) = (failed.len(), failed.iter().filter(|failed| **failed).count());
         let independent = Self::independent(count as u64, n as u64);
@@ -60,7 +58,7 @@ impl Failing {
         as_f64_of(self.failed) / as_f64_of(self.all.max(1))
     }
 
-    /// Its interval.
+    /// The confidence interval of the share.
     pub fn interval(&self, level: f64) -> [f64; 2] {
         let (failed, all) = (as_f64_of(self.failed) / self.clustering, as_f64_of(self.all) / self.clustering);
         if self.all == 0 {
@@ -73,9 +71,8 @@ impl Failing {
         ]
     }
 
-    /// The probability that this side would have at least its number of failures if both sides failed equally
-    /// often: Fisher's exact test, one-sided. 1 if it does not fail more often than the other. Both use the
-    /// larger of the two clusterings: a side without an outage does not show that failures are independent.
+    /// Fisher's exact test, one-sided: the probability of at least this many failures if both sides
+    /// failed equally often.
     pub fn chance_of_more(&self, other: &Self) -> f64 {
         if self.share() <= other.share() {
             return 1.0;
@@ -92,7 +89,7 @@ impl Failing {
     }
 }
 
-/// That of the `mine + theirs` failed among all, `mine` or more are of the first `all_mine`.
+/// The probability that `mine` or more of the failures are among the first `all_mine`.
 fn at_least(mine: f64, all_mine: f64, theirs: f64, all_theirs: f64) -> f64 {
     let failed = mine + theirs;
     if mine * all_theirs <= theirs * all_mine {
@@ -102,7 +99,6 @@ fn at_least(mine: f64, all_mine: f64, theirs: f64, all_theirs: f64) -> f64 {
     let ln_first =
         ln_choose(all_mine, mine) + ln_choose(all_theirs, theirs) - ln_choose(all_mine + all_theirs, failed);
     let (mut term, mut sum, mut k) = (1.0, 1.0, mine);
-    // Beyond the mean each term is smaller than the one before it.
     while k < failed.min(all_mine) && term > sum * 1e-17 {
         term *= (all_mine - k) * (failed - k) / ((k + 1.0) * (all_theirs - failed + k + 1.0));
         sum += term;
@@ -125,10 +121,8 @@ mod tests {
         // Fisher's tea: 3 of 4 against 1 of 4: (16 + 1)/70.
         let of = |failed, all| Failing::independent(failed, all);
         assert!((of(3, 4).chance_of_more(&of(1, 4)) - 17.0 / 70.0).abs() < 1e-9);
-        // 2 of 10 against 0 of 10: C(10, 2)/C(20, 2) = 45/190.
         assert!((of(2, 10).chance_of_more(&of(0, 10)) - 45.0 / 190.0).abs() < 1e-9);
-        // scipy.stats.fisher_exact([[40, 960], [15, 985]], "greater"): 0.000487...; the normal limit with a continuity
-        // correction gives z = 24/sqrt(55 x 0.97250) = 3.28, 0.00052.
+        // scipy.stats.fisher_exact([[40, 960], [15, 985]], "greater").
         let found = of(40, 1000).chance_of_more(&of(15, 1000));
         assert!((0.0003..0.0007).contains(&found), "{found}");
         assert_eq!((of(1, 4).chance_of_more(&of(3, 4)), of(0, 9).chance_of_more(&of(0, 9))), (1.0, 1.0));
@@ -138,15 +132,12 @@ mod tests {
     #[test]
     fn an_interval_of_none_is_the_rule_of_three() {
         let [low, high] = Failing::independent(0, 100).interval(0.95);
-        // 1 - 0.025^(1/100) = 0.036217.
         assert!(low == 0.0 && (high - 0.036_217).abs() < 1e-6, "{high}");
-        // Half of ten: 0.1871 to 0.8129 in every table of Clopper and Pearson.
         let [low, high] = Failing::independent(5, 10).interval(0.95);
         assert!((low - 0.1871).abs() < 1e-4 && (high - 0.8129).abs() < 1e-4, "{low} {high}");
         assert_eq!(Failing::independent(0, 0).interval(0.95), [0.0, 1.0]);
     }
 
-    /// Whether each of `n` fails, by a hash: independent of each other.
     fn scattered(n: u32, share: f64) -> Vec<bool> {
         let hash = |i: u32| {
             let mut x = u64::from(i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -159,13 +150,12 @@ mod tests {
 
     #[test]
     fn an_outage_is_one_event() {
-        // 40 failures in a row, among 2000: about as if one of 50 had failed, and 1 against 0 is nothing.
+        // 40 failures in a row, among 2000: about as if one of 50 had failed.
         let outage: Vec<bool> = (0..2000).map(|i| (1000..1040).contains(&i)).collect();
         let found = Failing::in_time(&outage);
         assert!(found.clustering > 15.0, "{found:?}");
         let none = Failing::in_time(&[false; 2000]);
         assert!(found.chance_of_more(&none) > 0.4, "{}", found.chance_of_more(&none));
-        // The control: the same number of separate failures.
         let scattered = Failing::in_time(&scattered(2000, 0.02));
         assert!(scattered.clustering < 1.3, "{scattered:?}");
         assert!(scattered.chance_of_more(&none) < 1e-6);
@@ -173,14 +163,12 @@ mod tests {
 
     #[test]
     fn two_of_one_kind_seldom_differ() {
-        // 400 pairs of 500 events with a share of 4 %: Fisher's test at 2.5 % is conservative.
         let all = scattered(400_000, 0.04);
         let wrong = all.chunks(1000).filter(|pair| {
             let (first, second) = pair.split_at(500);
             Failing::in_time(first).chance_of_more(&Failing::in_time(second)) < 0.025
         });
         let wrong = wrong.count();
-        // 10 by the level; 20 is three standard deviations more.
         assert!(wrong <= 20, "{wrong}");
     }
 }

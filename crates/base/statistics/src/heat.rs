@@ -1,8 +1,8 @@
-//! The whole distribution over time: how many samples fell into each interval and each class of latency.
+//! The whole distribution over time: how many samples fell into each interval and each class of
+//! latency.
 //!
-//! Percentiles over time hide what is between them: two modes, a floor that lifts, a few stalls. Counts hide nothing.
-//! Latency is cut at Renard's preferred numbers (ISO 3), ten to a decade, or twenty or forty where that many samples lie
-//! close together: each class is about 26, 12 or 6 % wide, and its edges are numbers that a person can read.
+//! Latency is cut at Renard's preferred numbers (ISO 3), ten, twenty or forty to a decade: each
+//! class is about 26, 12 or 6 % wide.
 
 use crate::{
     Error,
@@ -15,30 +15,28 @@ use crate::{
 /// Counts by time and latency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heat {
-    /// The length of an interval, seconds: 1, 2 or 5 times a power of ten, of [`fitting_interval_s`].
+    /// The length of an interval, seconds: 1, 2 or 5 times a power of ten.
     pub interval_s: f64,
-    /// When the first interval starts, seconds since the start of the measurement: a whole number of intervals.
-    /// Earlier samples are left out.
+    /// When the first interval starts, seconds since the start of the measurement. Earlier samples
+    /// are left out.
     pub start_s: f64,
-    /// The edges of the classes, ms, ascending; one more than there are classes, which are at most [`MOST_CLASSES`].
-    /// Class i contains latencies from edge i (inclusive) to edge i + 1 (exclusive). The first edge is 0 if there are
-    /// samples below 1 us.
+    /// The edges of the at most [`MOST_CLASSES`] classes, ms, ascending; lower edges are inclusive.
     pub edges_ms: Vec<f64>,
-    /// Samples, interval after interval (at most 120), and within an interval class after class, fastest first. A count
-    /// beyond `u32` stops there.
+    /// Samples, interval after interval (at most 120), and within an interval class after class. A
+    /// count saturates at `u32::MAX`.
     pub counts: Vec<u32>,
-    /// Samples in the first and the last interval where the recording fills them only in part: they are in no count. A
-    /// recording that fills no interval is shown whole.
+    /// Samples in a partial first or last interval: they are in no count. A recording that fills no
+    /// interval is shown whole.
     pub left_out: usize,
 }
 
 impl Heat {
-    /// How many classes of latency there are; at least 1.
+    /// The number of classes of latency; at least 1.
     pub fn classes(&self) -> usize {
         self.edges_ms.len() - 1
     }
 
-    /// How many intervals there are, empty ones included; at least 1.
+    /// The number of intervals, empty ones included; at least 1.
     pub fn intervals(&self) -> usize {
         self.counts.len() / self.classes()
     }
@@ -49,11 +47,10 @@ impl Heat {
     }
 }
 
-/// Counts samples by the time at which they started and by latency, in any order.
+/// Counts samples by start time and latency. The samples may be in any order.
 ///
 /// # Errors
-/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that no [`crate::Distribution`]
-/// takes.
+/// Unequal lengths, no samples, or invalid times or values.
 pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
     let (earliest, latest) = time_range(started_s, values_ms.len())?;
     check_values(values_ms)?;
@@ -76,11 +73,12 @@ pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
     Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts, left_out })
 }
 
-/// The interval, the number of the first whole one counted from time 0, and the number of whole ones; all
-/// intervals if no interval is whole.
+/// The interval, the index of the first whole one, and their number; all intervals if none is
+/// whole.
 fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
     let mut interval_s = fitting_interval_s(samples, latest - earliest);
-    // The first interval starts before the first sample; if that makes one too many, the next longer interval it is.
+    // The first interval starts before the first sample; if that makes one too many, the interval
+    // gets longer.
     if latest / interval_s - (earliest / interval_s).floor() >= MOST_COLUMNS {
         interval_s = fitting_interval_s(samples, interval_s * MOST_COLUMNS);
     }
@@ -92,8 +90,7 @@ fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
     (interval_s, whole.start, floor(whole.end - whole.start))
 }
 
-/// Edges around all values: the finest of [`STEPS`] that makes at most [`MOST_CLASSES`] classes. A few samples would be
-/// lost in fine ones.
+/// The finest of [`STEPS`] that makes at most [`MOST_CLASSES`] classes; coarser for few samples.
 fn edges(values_ms: &[f64]) -> Vec<f64> {
     let least = values_ms.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = values_ms.iter().copied().fold(LEAST_EDGE_MS, f64::max);
@@ -108,11 +105,10 @@ fn edges(values_ms: &[f64]) -> Vec<f64> {
             break;
         }
     }
-    // The coarsest step is never too fine: it makes 54 edges over the range of all latencies.
     edges
 }
 
-/// The round numbers from the last that is at most `least` to the first above `largest`.
+/// From the last edge that is at most `least` to the first above `largest`.
 fn between(mantissas: &[i32], decades: i32, least: f64, largest: f64) -> impl Iterator<Item = f64> {
     let exponents = (-6..=120).step_by(usize::try_from(decades).unwrap_or(1));
     let all = exponents.flat_map(|exponent| mantissas.iter().map(move |&mantissa| round(mantissa, exponent)));
@@ -123,29 +119,27 @@ fn between(mantissas: &[i32], decades: i32, least: f64, largest: f64) -> impl It
     edges.into_iter().skip(first)
 }
 
-/// `mantissa` hundredths times 10^`exponent`: the double nearest to the number that is written.
+/// `mantissa` hundredths times 10^`exponent`: the double nearest to the decimal.
 fn round(mantissa: i32, exponent: i32) -> f64 {
     let written = format!("{mantissa}e{}", exponent - 2);
     written.parse().expect("digits, an e and an exponent are a number")
 }
 
-/// The most classes of latency: as many rows as a chart has room for. Ten to a decade, that is 6.4 decades.
+/// The most classes of latency.
 pub const MOST_CLASSES: usize = 64;
 
-/// Below a microsecond all is one class.
 const LEAST_EDGE_MS: f64 = 1e-3;
 
 /// As many intervals as [`fitting_interval_s`] makes.
 const MOST_COLUMNS: f64 = 120.0;
 
-/// With at most this many samples, there are at most ten classes per decade.
 const FEW: usize = 1000;
 
-/// How many of [`STEPS`] are for more samples.
+/// The leading entries of [`STEPS`] that need more samples than [`FEW`].
 const FINE: usize = 2;
 
-/// Hundredths, and how many decades apart they repeat: forty, twenty, ten, five, three and one edge a decade, and one in two decades,
-/// which reaches from 1e-3 to 1e100 in 53.
+/// Hundredths, and how many decades apart they repeat: forty, twenty, ten, five, three and one edge
+/// a decade, and one in two decades.
 const STEPS: [(&[i32], i32); 7] = [
     (
         &[
@@ -174,8 +168,6 @@ mod tests {
 
     #[test]
     fn counts_lie_where_they_belong() {
-        // Three samples, 2 s: fitting_interval_s finds no interval that leaves 100 in each, so a single one
-        // of 5 s contains all. 4 ms begins the class 4..5; 10 is in 10..12.5, above which no edge is needed.
         let one = heat(&[0.0, 1.0, 2.0], &[4.0, 4.9, 10.0]).unwrap();
         assert_eq!((one.interval_s, one.start_s), (5.0, 0.0));
         assert_eq!(one.edges_ms, [4.0, 5.0, 6.3, 8.0, 10.0, 12.5]);
@@ -184,7 +176,6 @@ mod tests {
 
     #[test]
     fn time_begins_where_samples_do() {
-        // 1000 samples from 1000 s to 1009.99 s: ten intervals of 100, the shortest of which is 1 s (9.99 < 10).
         let started: Vec<f64> = (0..1000).map(|i| 1000.0 + f64::from(i) / 100.0).collect();
         let values: Vec<f64> = started.iter().map(|&time| if time < 1005.0 { 1.0 } else { 3.0 }).collect();
         let heat = heat(&started, &values).unwrap();
@@ -199,22 +190,17 @@ mod tests {
     fn narrow_ranges_of_many_samples_have_narrower_classes() {
         let values: Vec<f64> = (0..2000).map(|i| 100.0 + f64::from(i) / 20.0).collect();
         let edges = heat(&vec![0.0; 2000], &values).unwrap().edges_ms;
-        // From 100 to above 199.95: the first thirteen of forty to a decade.
         assert_eq!((edges.len(), edges[1], edges[12]), (13, 106.0, 200.0));
     }
 
     #[test]
     fn wide_ranges_have_wider_classes() {
         let classes = |values: &[f64]| heat(&vec![0.0; values.len()], values).unwrap().edges_ms;
-        // 0.01 to 10 000: six decades of ten, and the class that 10 000 begins: 61.
         assert_eq!(classes(&[0.01, 1e4]).len(), 62);
-        // 0.01 to 100 000: 71 are too many, 36 of five a decade are not.
         assert_eq!(classes(&[0.01, 1e5]).len(), 37);
-        // 0 and the largest: even powers of ten around 10^-3 and 10^100 are 10^-4 and 10^102: 53 classes, and one from 0.
         let all = classes(&[0.0, 1e100]);
         assert_eq!((all.len(), all[0], all[1], all[54]), (55, 0.0, 1e-4, 1e102));
         assert_eq!(classes(&[0.0]), [0.0, 1e-3, 1.25e-3]);
-        // Each edge is the number that is written.
         assert!(classes(&[0.001, 1.0]).contains(&0.0315));
     }
 

@@ -39,14 +39,11 @@ impl Bucket {
 }
 
 impl Distribution {
-    /// Takes the buckets of a histogram in any order. Equal values are added up, and a bucket without samples is left
-    /// out. The bounds of the buckets widen the intervals of all statistics. `relative_error` (0 or more, below 1) is the
-    /// stated error of the histogram; it is kept for [`Distribution::relative_error`] and changes no statistic. An HDR
-    /// histogram with d significant digits has 10^-d.
+    /// Takes the buckets of a histogram in any order. `relative_error` (0 or more, below 1) is only
+    /// kept for [`Distribution::relative_error`].
     ///
     /// # Errors
-    /// No samples in any bucket; more than [`MOST_SAMPLES`] together; a value or bound that [`Distribution::new`] refuses;
-    /// a relative error out of its range.
+    /// No samples, or more than [`MOST_SAMPLES`]; an invalid value, bound or relative error.
     pub fn from_counts(mut buckets: Vec<Bucket>, relative_error: f64) -> Result<Self, Error> {
         if !(0.0..1.0).contains(&relative_error) {
             return Err(Error::RelativeError { relative_error });
@@ -67,9 +64,8 @@ impl Distribution {
         Ok(counted(buckets, |bucket| bucket.value_ms, relative_error)?.with_bounds(bounds))
     }
 
-    /// All samples of `parts` as one distribution: the percentiles of the whole, which no arithmetic on the percentiles
-    /// of the parts gives. Exact samples stay exact. If any part has counts, so has the whole, with the largest relative
-    /// error among the parts.
+    /// All samples of `parts` as one distribution. If any part has counts, so has the result, with
+    /// the largest relative error among the parts.
     ///
     /// # Errors
     /// No parts; more than [`MOST_SAMPLES`] together.
@@ -94,19 +90,17 @@ impl Distribution {
         for part in parts {
             samples.extend_from_slice(part.values());
         }
-        // The stable sort finds the ascending runs and merges them.
         samples.sort_by(f64::total_cmp);
         Ok(Self::of_sorted(samples))
     }
 
-    /// The distinct values with their counts, without their bounds; of exact samples, one bucket each.
+    /// Without their bounds; of exact samples, one bucket each.
     fn buckets(&self) -> impl Iterator<Item = Bucket> {
         let count = |index| (self.up_to(index + 1) - self.up_to(index)) as u64;
         self.values().iter().enumerate().map(move |(index, &value_ms)| Bucket::exact(value_ms, count(index)))
     }
 }
 
-/// Buckets of which all samples have the value that `of` returns.
 fn counted(
     mut buckets: Vec<Bucket>,
     of: fn(&Bucket) -> f64,

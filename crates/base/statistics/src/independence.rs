@@ -1,16 +1,12 @@
-//! Tests the independent model: compares it with the latencies of recorded pages, if samples have page ids.
+//! Tests the independent model: compares it with the latencies of recorded pages, if samples have
+//! page ids.
 //!
-//! F(x)^N treats the N requests of a page as independent draws. Requests of one page share a network, a
-//! server and a moment, so slow requests cluster: few pages have many of them. The model then spreads the
-//! same slow requests over more pages than they hit, and is pessimistic. This module compares both for the
-//! same pages.
+//! Requests of one page share a network, a server and a moment, so slow requests cluster in few
+//! pages, and the model is pessimistic.
 //!
-//! The uncertainty of the deviation is determined by pages, not by requests: a page is drawn as a whole, so
-//! all its requests move together. Each page's influence on ln(model/observed) is computed (the delta method:
-//! for the model, minus the integral of the density of F from each of its samples upwards), and the variance
-//! of their mean is Newey and West's (Econometrica 55, 1987) with P^(1/3) lags, so that successive pages may
-//! be correlated; below [`FEWEST_PAGES`] pages without lags, because there is too little data. Intervals are
-//! the mean plus or minus the standard errors that Student's t prescribes.
+//! The uncertainty is determined by pages: each page's influence on ln(model/observed) is computed
+//! by the delta method, and the variance of their mean is Newey and West's (Econometrica 55, 1987)
+//! with P^(1/3) lags, or none below [`FEWEST_PAGES`] pages.
 
 mod cohort;
 mod spread;
@@ -28,25 +24,22 @@ pub struct Independence {
     pub pages: usize,
     /// Samples that belong to a page. The model draws from these.
     pub samples: usize,
-    /// The fewest samples that a page has.
+    /// The smallest number of samples of a page.
     pub smallest: u32,
-    /// The median page's (the lower one of the two in the middle).
+    /// The lower median of the numbers of samples.
     pub median: u32,
-    /// The most.
+    /// The largest number of samples of a page.
     pub largest: u32,
-    /// The slowest of the requests that a page needs, for any choice of these: for a page of m samples, the
-    /// maximum of k = max(1, round(m x required)) of them. Observed: the mean over all subsets of k of its
-    /// samples.
+    /// The slowest of the k = max(1, round(m x required)) requests that a page of m samples needs.
     pub slowest: Versus,
-    /// The time until any k of its m requests are there: its k-th fastest sample. The same as `slowest` if all are
-    /// required.
+    /// The time until any k of its m requests are there: its k-th fastest sample.
     pub kth: Versus,
     /// The distribution of `slowest`.
     pub shares: Vec<PagePoint>,
 }
 
 impl Independence {
-    /// Whether there are enough pages to judge the model by: [`FEWEST_PAGES`].
+    /// Whether there are at least [`FEWEST_PAGES`] pages.
     pub fn is_conclusive(&self) -> bool {
         self.pages >= FEWEST_PAGES
     }
@@ -61,17 +54,13 @@ pub struct Versus {
     pub observed_low_ms: f64,
     /// Upper end.
     pub observed_high_ms: f64,
-    /// Mean over the same pages of the expectation over independent draws from all samples that have a page,
-    /// ms. The draws are with replacement; with P pages of about one size that is lower than a deal of the
-    /// same samples, by about the effect of 1/(2P) fewer requests per page. `off_high` allows for it.
+    /// Mean over the same pages of the expectation over independent draws, with replacement, from
+    /// all samples that have a page, ms.
     pub model_ms: f64,
-    /// How far the model is off: model/observed - 1. Above 0 it is pessimistic. Infinite if nothing but 0 was observed
-    /// where the model has more, and 0 if both are 0.
+    /// The deviation of the model: model/observed - 1; infinite if only 0 was observed, and 0 if
+    /// both are 0.
     pub off: f64,
-    /// Lower end of its 95 % interval. An interval that contains 0 does not distinguish the model from
-    /// reality. For independent requests it excludes 0 in 4 to 8 % of cases; with few pages of which not all
-    /// requests are required in up to 13 %, and with a handful of requests of very heavy tails (lognormal,
-    /// sigma 2) in 11 %. A few identical pages do not show any variation, so there it reaches to 0.
+    /// Lower end of its 95 % interval.
     pub off_low: f64,
     /// Upper end.
     pub off_high: f64,
@@ -84,18 +73,16 @@ pub struct PagePoint {
     pub share: f64,
     /// Observed, ms: the smallest wait that at least this share of pages does not exceed.
     pub observed_ms: f64,
-    /// The independent model's, for the same sizes of pages.
+    /// The independent model's latency, for the same sizes of pages, ms.
     pub model_ms: f64,
 }
 
-/// Compares pages with the independent model. `pages` holds each sample's page, in any order; `u32::MAX` is not a page,
-/// and the sample is left out. Numbers of pages should ascend in time, for the interval's sake. `required` is the share
-/// of its requests that a page needs, above 0 and at most 1.
+/// Compares pages (`u32::MAX` for none) with the independent model. `required` is the share of its
+/// requests that a page needs, above 0 and at most 1.
 ///
 /// # Errors
-/// Unequal lengths; a sample that no [`Distribution`] takes; `required` that no [`crate::Page`] has. Unsuitable pages
-/// have their own variants: [`Error::TooFew`] for fewer than two pages, and [`Error::Requests`] for a page with more
-/// than [`crate::MOST_REQUESTS`] samples.
+/// Invalid samples or `required`, unequal lengths, or unsuitable pages ([`Error::TooFew`],
+/// [`Error::Requests`]).
 pub fn independence(values_ms: &[f64], pages: &[u32], required: f64) -> Result<Independence, Error> {
     let cohort = Cohort::new(values_ms, pages, required)?;
     let slowest = versus(&cohort, Kind::Slowest);
@@ -156,15 +143,12 @@ fn shares(cohort: &Cohort) -> Vec<PagePoint> {
     SHARES
         .into_iter()
         .map(|share| {
-            // Half a billionth of a page is a rounding error, not a page that is missing.
             let at = waits.partition_point(|&(_, up_to)| up_to < share - 5e-10).min(waits.len() - 1);
             PagePoint { share, observed_ms: waits[at].0, model_ms: model_quantile(cohort, share) }
         })
         .collect()
 }
 
-/// The quantile of the mixture over pages of F^k: the request share u at which the mean of u^k is `share`, by
-/// bisection between the solutions for the smallest and the largest k.
 fn model_quantile(cohort: &Cohort, share: f64) -> f64 {
     let needs = cohort.needs();
     let mean = |u: f64| needs.iter().map(|&(weight, k)| weight * u.powf(f64::from(k))).sum::<f64>();
@@ -178,17 +162,15 @@ fn model_quantile(cohort: &Cohort, share: f64) -> f64 {
     Distribution::quantile(cohort.side(), high)
 }
 
-/// Where [`Independence::shares`] looks, and charts have points.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 
-/// Below this number of pages the deviation is a rough guess, and the correlation of successive pages is not
-/// tested: see [`Independence::is_conclusive`].
+/// Below this number of pages the deviation is a rough guess, and the correlation of successive
+/// pages is not tested.
 pub const FEWEST_PAGES: usize = 30;
 
 /// Pages whose influence varies by less than a billionth are equal except for rounding.
 const ALIKE: f64 = 1e-9;
 
-/// Halvings that leave 2^-52 of an interval that is at most 1 long.
 const BISECTIONS: u32 = 52;
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use crate::{Error, distribution::checked};
 
-/// Checks that there are values, and that all of them are latencies that [`crate::Distribution::new`] accepts.
 pub(crate) fn check_values(values_ms: &[f64]) -> Result<(), Error> {
     if values_ms.is_empty() {
         return Err(Error::Empty);
@@ -10,7 +9,7 @@ pub(crate) fn check_values(values_ms: &[f64]) -> Result<(), Error> {
     values_ms.iter().enumerate().try_for_each(|(index, &value)| checked(index, value).map(drop))
 }
 
-/// The earliest and the latest of the times that belong to as many values: at least one, none negative.
+/// The earliest and the latest time. At least one value, as many times, none negative.
 pub(crate) fn time_range(started_s: &[f64], values: usize) -> Result<(f64, f64), Error> {
     if started_s.len() != values {
         return Err(Error::Unpaired { times: started_s.len(), values });

@@ -1,8 +1,9 @@
-//! What people experience, as opposed to what one request does: pure arithmetic on distributions of latency.
+//! What people experience, as opposed to what one request does: pure arithmetic on distributions of
+//! latency.
 //!
-//! A person who opens a page makes N requests and waits for the slowest that the page needs. If requests are
-//! independent, the chance that none of N is slower than the request percentile X is X^N; so the tail that one request
-//! hardly ever meets is what most people see:
+//! A person who opens a page makes N requests and waits for the slowest that the page needs. If
+//! requests are independent, the chance that none of N is slower than the request percentile X is
+//! X^N:
 //!
 //! ```
 //! use statistics::Page;
@@ -35,24 +36,26 @@
 //! # Ok::<(), statistics::Error>(())
 //! ```
 //!
-//! - [`Distribution`]: samples of one metric of one side, single or counted in [`Bucket`]s, with mean, quantiles and
-//!   shares.
+//! - [`Distribution`]: samples of one metric of one side, single or counted in [`Bucket`]s, with
+//!   mean, quantiles and shares.
 //! - [`Page`]: how many requests a user waits for; [`Distribution::expected_experienced`] and
 //!   [`Distribution::experienced_quantile`] return the resulting latency.
 //! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
 //! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
-//! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: whether requests are
-//!   independent, and how far the model of a page is off if not; [`independent_stretch`] for resampling
-//!   by stretches of time.
-//! - [`page_views`]: the latency of each page of a recording, as separate samples; [`Failing`]: how often a side fails,
-//!   and whether more often than another; [`together`]: simultaneous comparisons.
-//! - [`time_shifts`] and [`heat`]: when the distribution changed, and the whole of it over time.
-//! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which percentile.
+//! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: tests
+//!   of the independence of requests; [`independent_stretch`] for resampling by stretches of time.
+//! - [`page_views`]: the latency of each page of a recording; [`Failing`]: how often a side fails;
+//!   [`together`]: simultaneous comparisons.
+//! - [`time_shifts`] and [`heat`]: changes of the distribution over time.
+//! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which
+//!   percentile.
 //! - [`over_time`]: percentiles, maximum and count by interval.
-//! - [`thin_above`], [`experienced_thin_above`]: from which percentile on there are too few samples.
+//! - [`thin_above`], [`experienced_thin_above`]: from which percentile on there are too few
+//!   samples.
 //!
-//! Latencies are `f64` milliseconds. A share is 0..=1; a percentile in the text is a share in percent.
+//! Latencies are `f64` milliseconds. A share is 0..=1; a percentile in the text is a share in
+//! percent.
 
 mod autocorrelation;
 mod block_length;

@@ -1,17 +1,16 @@
 //! When k of m requests are there: the expected k-th smallest of m independent draws from a sample.
 //!
-//! X_(k:m) is above x exactly if fewer than k of the m draws are at most x. So with F the share of samples up to x,
+//! X_(k:m) is above x exactly if fewer than k of the m draws are at most x. So with F the share of
+//! samples up to x,
 //!
 //! ```text
 //! P(X_(k:m) > x) = P(Bin(m, F) < k) = 1 - I_F(k, m - k + 1)
 //! E X_(k:m) = x_(1) + sum for i in 1..n of (x_(i+1) - x_(i)) P(Bin(m, i/n) < k)
 //! ```
 //!
-//! which is the definition, sum of x_(i) [I_{i/n}(k, m - k + 1) - I_{(i-1)/n}(k, m - k + 1)], summed by parts: every
-//! term is positive, nothing cancels. The incomplete beta function is summed as the binomial tail that it is, from the
-//! term next to k outwards; that term comes from Loader's saddle-point form (C. Loader, Fast and Accurate Computation
-//! of Binomial Probabilities, 2000), which is right to about 14 digits even for m = 10^6, where a difference of
-//! log-gammas has lost five.
+//! Summed by parts, every term is positive and nothing cancels. The incomplete beta function is
+//! summed as a binomial tail, from the term next to k outwards, which is Loader's saddle-point form
+//! (Fast and Accurate Computation of Binomial Probabilities, 2000).
 
 use std::f64::consts::TAU;
 
@@ -20,17 +19,15 @@ use crate::{
     sum::{Sum, sum},
 };
 
-/// A sorted sample in about 2500 steps, for asking many (k, m) at the price of one: neighbours are replaced by their
-/// mean. A step is never wider than 1/2000 of all nor than 1/100 of its distance from the slowest sample, and the
-/// weight of an order statistic hardly changes within it, so the error is of second order in these.
+/// A sorted sample in about 2500 steps, with an error of second order in 1/2000.
 pub(crate) struct Condensed {
     n: usize,
-    /// The rank (from 1) up to which each step reaches, and its mean, ascending.
+    /// The rank (from 1) up to which each step reaches, and its mean.
     steps: Vec<(usize, f64)>,
 }
 
 impl Condensed {
-    /// Of a sample that is sorted and not empty.
+    /// The sample must be sorted and not empty.
     pub(crate) fn new(sorted: &[f64]) -> Self {
         let n = sorted.len();
         let mut steps = Vec::new();
@@ -50,9 +47,8 @@ impl Condensed {
         by_parts(self.steps.len(), self.n, |step| self.steps[step], kth, of)
     }
 
-    /// How much the mixture sum of weight E X_(k:m) changes with one more unit of probability at each sample (its
-    /// influence function, up to a constant): one number per step, and the rank up to which it holds. Minus the
-    /// integral from x upwards of the mixture's density of F.
+    /// The influence function, up to a constant, of the mixture sum of weight E X_(k:m): one number
+    /// per step, and the rank up to which it holds.
     pub(crate) fn influence(&self, mixture: &[(f64, u32, u32)]) -> Vec<(usize, f64)> {
         let mut influence = vec![0.0; self.steps.len()];
         for step in (0..self.steps.len() - 1).rev() {
@@ -71,13 +67,13 @@ fn density(mixture: &[(f64, u32, u32)], rank: usize, n: usize) -> f64 {
     mixture.iter().map(|&(weight, kth, of)| weight * f64::from(of) * exactly(kth - 1, of - 1, p, q)).sum()
 }
 
-/// The sum of the module's doc over `count` steps, each the rank (from 1) that it reaches to and its value.
+/// `step` returns the rank (from 1) and the value.
 fn by_parts(count: usize, n: usize, step: impl Fn(usize) -> (usize, f64), kth: u32, of: u32) -> f64 {
     let fewer = |index: usize| {
         let rank = step(index).0;
         fewer_than(kth, of, as_f64(rank) / as_f64(n), as_f64(n - rank) / as_f64(n))
     };
-    // Below the first step at which the chance differs from 1 the gaps add up to a sample: found by bisection.
+    // Below the first step at which the chance differs from 1 the gaps add up to a sample.
     let (mut low, mut high) = (0, count - 1);
     while low < high {
         let middle = low.midpoint(high);
@@ -94,8 +90,7 @@ fn by_parts(count: usize, n: usize, step: impl Fn(usize) -> (usize, f64), kth: u
     total.value()
 }
 
-/// P(Bin(m, p) < k) for 1 <= k <= m, with q = 1 - p given so that neither loses digits: the chance that fewer than k
-/// of m independent requests have finished when a share p of all requests has.
+/// P(Bin(m, p) < k) for 1 <= k <= m, with q = 1 - p given so that neither loses digits.
 pub(crate) fn fewer_than(kth: u32, of: u32, p: f64, q: f64) -> f64 {
     if p <= 0.0 {
         return 1.0;
@@ -113,8 +108,7 @@ pub(crate) fn fewer_than(kth: u32, of: u32, p: f64, q: f64) -> f64 {
     }
 }
 
-/// `first` and the terms that follow it away from the mean, each `ratio` of the one before: they fall at least as fast
-/// as a geometric series once the ratio is below 1, and end at 0 or m, where the ratio is 0.
+/// `ratio` is that of a term to the one before it; it must fall, and be 0 at 0 or m.
 fn tail(first: f64, mut j: f64, step: f64, ratio: impl Fn(f64) -> f64) -> f64 {
     let (mut term, mut total) = (first, first);
     while term > total * 1e-17 {
@@ -144,14 +138,14 @@ fn stirling_error(k: u32) -> f64 {
     if let Some(&exact) = STIRLING_ERRORS.get(k as usize - 1) {
         return exact;
     }
-    // The next term of the series is 691/(360360 k^11): 2e-16 of the first at k = 16.
+    // The next term of the series is 2e-16 of the first at k = 16.
     let k = f64::from(k);
     let square = k * k;
     let series = 1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / (1188.0 * square)) / square;
     (1.0 / 12.0 - (1.0 / 360.0 - series / square) / square) / k
 }
 
-/// x ln(x/mean) + mean - x, without cancellation where the two are close.
+/// x ln(x/mean) + mean - x, without cancellation.
 fn deviance(x: f64, mean: f64) -> f64 {
     let difference = x - mean;
     if difference.abs() >= 0.1 * (x + mean) {
@@ -160,7 +154,7 @@ fn deviance(x: f64, mean: f64) -> f64 {
     let v = difference / (x + mean);
     let mut total = difference * v;
     let mut power = 2.0 * x * v;
-    // v is at most 0.1: a term is a hundredth of the one before, ten are below 1e-20.
+    // v is at most 0.1: ten terms reach 1e-20.
     for j in 1..10 {
         power *= v * v;
         total += power / f64::from(2 * j + 1);
@@ -168,7 +162,7 @@ fn deviance(x: f64, mean: f64) -> f64 {
     total
 }
 
-/// ln k! - (k + 1/2) ln k + k - ln(2 pi)/2 for k = 1, 2, ..., 15, from 40-digit arithmetic.
+/// ln k! - (k + 1/2) ln k + k - ln(2 pi)/2 for k = 1, 2, ..., 15.
 const STIRLING_ERRORS: [f64; 15] = [
     0.081_061_466_795_327_26,
     0.041_340_695_955_409_3,

@@ -1,4 +1,5 @@
-//! Percentiles by interval, with the maximum and the count: a p99 alone can rise while nothing else does.
+//! Percentiles by interval, with the maximum and the count: a p99 alone can rise while nothing else
+//! does.
 
 use crate::{
     Distribution, Error,
@@ -11,7 +12,7 @@ use crate::{
 /// The interval between `start_s` and the start of the next interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Seconds since the measurement's start; a whole number of intervals.
+    /// Seconds since the start of the measurement; a whole number of intervals.
     pub start_s: f64,
     /// Samples that started in it; at least 1.
     pub count: usize,
@@ -28,18 +29,19 @@ pub struct Interval {
 /// Percentiles over time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Intervals {
-    /// Those that the recording fills, in the order of time. Those without samples are left out.
+    /// Whole intervals with samples, in the order of time.
     pub whole: Vec<Interval>,
-    /// Samples in the first and the last interval where the recording fills them only in part: they are in no entry, for
-    /// with fewer samples a tail looks shorter.
+    /// Samples in a partial first or last interval: they are in no entry, because a tail looks
+    /// shorter with fewer samples.
     pub left_out: usize,
 }
 
-/// Cuts samples into intervals of `interval_s` seconds by the time at which they started, in any order.
+/// Cuts samples into intervals of `interval_s` seconds by start time. The samples may be in any
+/// order.
 ///
 /// # Errors
-/// Unequal lengths or no samples; a time that is NaN, infinite or negative; an interval that is not above 0 or that makes
-/// more than [`MOST_INTERVALS`]; a value that no [`Distribution`] takes.
+/// Unequal lengths, no samples, invalid times or values, or an interval that is not above 0 or that
+/// makes more than [`MOST_INTERVALS`].
 pub fn over_time(started_s: &[f64], values_ms: &[f64], interval_s: f64) -> Result<Intervals, Error> {
     let (earliest, latest) = time_range(started_s, values_ms.len())?;
     check_values(values_ms)?;
@@ -65,10 +67,8 @@ pub fn over_time(started_s: &[f64], values_ms: &[f64], interval_s: f64) -> Resul
     Ok(Intervals { whole: whole.collect::<Result<_, _>>()?, left_out })
 }
 
-/// The shortest round interval (1, 2 or 5 times a power of ten, seconds) that cuts `span_s` seconds into at most 120
-/// pieces with 100 of `samples` in the average one, so that its 99th percentile is not yet its maximum. Of few samples
-/// ten pieces are worth more than that, as long as ten samples are in each: with fewer pieces, a partial one at the end
-/// would be much of the whole.
+/// The shortest round interval (1, 2 or 5 times a power of ten, seconds) that cuts `span_s` seconds
+/// into at most 120 pieces with 100 of `samples` on average.
 pub fn fitting_interval_s(samples: usize, span_s: f64) -> f64 {
     let most = (as_f64(samples) / 100.0).max((as_f64(samples) / 10.0).min(10.0)).clamp(1.0, 120.0);
     ROUND_S.into_iter().find(|interval| span_s / interval < most).unwrap_or(span_s * 2.0)
@@ -85,7 +85,6 @@ fn interval(start_s: f64, side: &Distribution) -> Interval {
     }
 }
 
-/// From a millisecond to about two months; longer spans are cut into two.
 const ROUND_S: [f64; 30] = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0,
     500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6,
@@ -99,7 +98,6 @@ mod tests {
 
     #[test]
     fn each_interval_has_its_own_percentiles() {
-        // Second 0: 0, 1, ..., 100; second 1: nothing; second 2: one sample at its end.
         let mut started: Vec<f64> = (0..=100).map(|i| f64::from(i) / 101.0).collect();
         let mut values: Vec<f64> = (0..=100).map(f64::from).collect();
         started.push(2.99);
@@ -113,12 +111,10 @@ mod tests {
 
     #[test]
     fn partial_intervals_are_left_out_and_counted() {
-        // Every tenth of a second from 3.35 to 6.25: of second 3 only 0.65, of second 6 only 0.25.
         let started: Vec<f64> = (0..30).map(|i| 3.35 + f64::from(i) / 10.0).collect();
         let intervals = over_time(&started, &[5.0; 30], 1.0).unwrap();
         let starts: Vec<f64> = intervals.whole.iter().map(|interval| interval.start_s).collect();
         assert_eq!((starts, intervals.left_out), (vec![4.0, 5.0], 7 + 3));
-        // An hour before the first sample makes no intervals.
         let late: Vec<f64> = started.iter().map(|time| time + 3600.0).collect();
         assert_eq!(over_time(&late, &[5.0; 30], 0.001).unwrap().whole.len(), 30);
     }
@@ -136,12 +132,9 @@ mod tests {
 
     #[test]
     fn the_interval_fits_the_data() {
-        // Plenty of samples: 60 s / 120 = 0.5 s, and the one at exactly 60 s would be in a 121st interval.
         assert_eq!(fitting_interval_s(90_000, 60.0), 1.0);
         assert_eq!(fitting_interval_s(90_000, 59.9), 0.5);
-        // 1000 samples make ten intervals of 100.
         assert_eq!(fitting_interval_s(1000, 59.9), 10.0);
-        // 165 make ten of ten and more, 50 make three (of 10 s there would be six), 10 are one.
         assert_eq!(fitting_interval_s(165, 9.9), 1.0);
         assert_eq!(fitting_interval_s(50, 59.9), 20.0);
         assert_eq!(fitting_interval_s(10, 59.9), 100.0);
@@ -159,7 +152,6 @@ mod tests {
             prop_assert!(intervals.whole.len() <= 121);
             let counted = intervals.whole.iter().map(|interval| interval.count).sum::<usize>();
             prop_assert_eq!(counted + intervals.left_out, values.len());
-            // Omitted samples lie before the first interval or after the last.
             if let (Some(first), Some(last)) = (intervals.whole.first(), intervals.whole.last()) {
                 let within = first.start_s..last.start_s + fitting;
                 let inside = started.iter().filter(|time| within.contains(*time)).count();

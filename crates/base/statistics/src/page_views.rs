@@ -1,14 +1,12 @@
 //! The latency of each page of a recording: samples of the experience of users, without any model.
 //!
-//! A page of m requests needs k = max(1, round(m r)) of them, which are fixed before they are sent. The recording does not
-//! contain this choice. So a page has every choice of k simultaneously: it is complete with the probability that its failed
-//! requests are not among the k, C(m - f, k)/C(m, k), and its latency is then the slowest of k of the others. The result
-//! contains:
+//! A page of m requests needs k = max(1, round(m r)) of them, but the recording does not contain
+//! which. So the page has every choice of k: it is complete with the probability C(m - f, k)/C(m,
+//! k) that its f failed requests are not among them. The result contains:
 //!
 //! - its *mean latency* over all choices, which makes means as exact as the pages allow;
-//! - one random *view* of it, which makes percentiles and shares those of page views. Draws are stratified over all pages
-//!   (McKay, Beckman and Conover 1979): one page in P has its fastest choice, another its slowest, and all between occur
-//!   once. So the draw hardly affects a percentile, and does not affect it if every request is required.
+//! - one random *view* of it, for percentiles. Draws are stratified over all pages (McKay, Beckman
+//!   and Conover 1979), so they hardly affect a percentile.
 //!
 //! A page of which a required request failed has no latency. It is counted.
 
@@ -23,17 +21,17 @@ use crate::{
 /// The page views of one side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageViews {
-    /// The mean wait of each complete view, ms, ordered by time, or else by the first sample of each page.
+    /// The mean wait of each complete view, ms, ordered by time, or else by first sample.
     pub mean_ms: Vec<f64>,
-    /// The wait of each of these in the random view. Equal to the mean if every request is required.
+    /// The wait of each of these in the random view, ms.
     pub drawn_ms: Vec<f64>,
     /// Of all views, in that order, whether a required request failed.
     pub failed: Vec<bool>,
-    /// The fewest requests of a page, failed ones among them.
+    /// The smallest number of requests of a page, failed ones included.
     pub smallest: u32,
-    /// The median page's (the lower one of the two in the middle).
+    /// The lower median of the numbers of requests.
     pub median: u32,
-    /// The most.
+    /// The largest number of requests of a page.
     pub largest: u32,
 }
 
@@ -47,34 +45,30 @@ pub struct FailedRequest {
 }
 
 impl PageViews {
-    /// How many views there are, complete or not; at least 2.
+    /// The number of views, complete or not; at least 2.
     pub fn views(&self) -> usize {
         self.failed.len()
     }
 
-    /// How many were complete.
+    /// The number of complete views.
     pub fn whole(&self) -> usize {
         self.mean_ms.len()
     }
 }
 
-/// One page while it is put together.
 struct PageSamples {
     start: f64,
-    /// The range of its samples among all samples, sorted by page and latency.
     from: usize,
     to: usize,
     failed: usize,
 }
 
-/// Groups samples by page. `pages` holds the page of each value, `u32::MAX` for none; `started_s` their times, if
-/// they are known. `failed` are the requests without a latency. `required` is the share of its requests that a page
-/// needs, above 0 and at most 1.
+/// Groups samples by page (`u32::MAX` for none). `required` is the share of its requests that a
+/// page needs, above 0 and at most 1.
 ///
 /// # Errors
-/// Unequal lengths; a sample that no [`crate::Distribution`] takes; `required` that no [`Page`] has;
-/// [`Error::TooFew`] for fewer than two pages, and [`Error::Requests`] for a page with more than
-/// [`crate::MOST_REQUESTS`] requests.
+/// Invalid samples or `required`, unequal lengths, or unsuitable pages ([`Error::TooFew`],
+/// [`Error::Requests`]).
 pub fn page_views(
     values_ms: &[f64],
     pages: &[u32],
@@ -126,7 +120,6 @@ pub fn page_views(
         if stratum < whole {
             let weighted = || subset_maximum(waits.len(), needed).zip(waits.iter().rev());
             views.mean_ms.push(sum(weighted().map(|(weight, sample)| weight * sample.1)));
-            // From the slowest down to the draw.
             let mut left = 1.0 - stratum / whole;
             let drawn = weighted().find(|(weight, _)| {
                 left -= weight;
@@ -141,7 +134,7 @@ pub fn page_views(
     Ok(views)
 }
 
-/// Each page that has a sample or a failed request, by its number. Those without a sample start where they failed.
+/// Pages without a sample start where they failed.
 fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, PageSamples)> {
     let mut failed: Vec<(u32, f64)> = failed
         .iter()
@@ -167,19 +160,18 @@ fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, PageSamp
     found
 }
 
-/// C(whole, needed)/C(whole + failed, needed): that none of the failed is among the needed.
+/// C(whole, needed)/C(whole + failed, needed).
 fn chance_of_whole(whole: usize, failed: usize, needed: usize) -> f64 {
     if needed > whole {
         return 0.0;
     }
-    // Draws either the needed requests from the successful ones, or the failed requests from those that are
-    // not needed.
+    // Draws the needed requests from the successful ones, or the failed ones from those not needed.
     let all = whole + failed;
     let (steps, room) = if needed < failed { (needed, whole) } else { (failed, all - needed) };
     (0..steps).map(|step| as_f64(room - step) / as_f64(all - step)).product()
 }
 
-/// The middles of as many equal strata of 0..1, in an order that has nothing to do with anything.
+/// The middles of equal strata of 0..1, shuffled.
 fn strata(pages: usize) -> Vec<f64> {
     let mut strata: Vec<f64> = (0..pages).map(|stratum| (as_f64(stratum) + 0.5) / as_f64(pages)).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -189,10 +181,9 @@ fn strata(pages: usize) -> Vec<f64> {
     strata
 }
 
-/// Which order the strata have does not matter, but it must always be the same one.
+/// Fixed, so that results are reproducible.
 const SEED: u64 = 1;
 
-/// The number of samples without a page.
 const NONE: u32 = u32::MAX;
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
-//! Determines which phase causes the difference, and at which percentile: how the samples around each
-//! percentile spent their time.
+//! Determines which phase causes the difference, and at which percentile: how the samples around
+//! each percentile spent their time.
 //!
-//! The 99th percentile of a sum is not the sum of 99th percentiles, so the percentiles of single phases do
-//! not help. Instead the samples are sorted by the whole, and the phases of those around a percentile are
-//! averaged: these means add up to the mean of the whole in the same samples, with a rest that no phase
-//! explains. The fast half may spend its time on the network, the slowest hundredth on new connections.
+//! Percentiles of single phases do not add up. Instead the phases of the samples around a
+//! percentile are averaged: these means, and an unexplained rest, add up to the mean of the whole.
 
 use std::ops::Range;
 
@@ -20,11 +18,11 @@ use crate::{
 pub struct PhaseMix {
     /// The percentile, as a share.
     pub share: f64,
-    /// How many samples around it were averaged; at least 1. Below some ten, one odd sample decides.
+    /// The number of samples averaged; at least 1.
     pub samples: usize,
-    /// The mean of their values, ms: near the quantile, and equal to all phases and the rest together.
+    /// The mean of their values, ms: the sum of all phases and the rest.
     pub mean_ms: f64,
-    /// The mean of each phase, ms, in the order given. A phase that did not happen took no time.
+    /// The mean of each phase, ms, in the order given. A phase that did not happen counts as 0.
     pub phases_ms: Vec<f64>,
     /// The unexplained rest of the mean, ms; below 0 if phases overlap.
     pub rest_ms: f64,
@@ -50,12 +48,12 @@ pub struct PhaseDifference {
     pub phases_ms: Vec<f64>,
     /// Of the rest, ms.
     pub rest_ms: f64,
-    /// The part that contributes most in the direction of the difference, the first of equals. None if there is no
-    /// difference.
+    /// The part that contributes most in the direction of the difference, the first of equals.
     pub decisive: Option<Part>,
 }
 
-/// The phases around some 40 percentiles, dense in the tail: see [`phase_mix`] and [`phase_shares`].
+/// The phases around some 40 percentiles, dense in the tail: see [`phase_mix`] and
+/// [`phase_shares`].
 ///
 /// # Errors
 /// As [`phase_mix`].
@@ -66,14 +64,11 @@ pub fn phase_stack<P: Copy + Into<f64>>(
     phase_mix(values_ms, phases_ms, &phase_shares(values_ms.len()))
 }
 
-/// The phases of the samples around each of `shares`. `phases_ms` has a column for each phase, in `f32` or `f64`, with
+/// The phases of the samples around each of `shares`. `phases_ms` has a column for each phase with
 /// an entry for each value; NaN means that the phase did not occur.
 ///
-/// Around rank r = round((n - 1) share) are the ranks from r - h to r + h, where h is half a percent of n and at least
-/// 5, but at most half the way to the nearer end (so that a window of the tail does not reach into another part of it).
-///
 /// # Errors
-/// A value that no [`crate::Distribution`] takes, or none at all; a column that is longer or shorter.
+/// No values, or a value that [`crate::Distribution`] rejects; a column of another length.
 pub fn phase_mix<P: Copy + Into<f64>>(
     values_ms: &[f64],
     phases_ms: &[&[P]],
@@ -106,8 +101,8 @@ pub fn phase_mix<P: Copy + Into<f64>>(
     Ok(shares.iter().map(mix).collect())
 }
 
-/// The additional time that the second side spends, compared with the first, around the same percentile. Both
-/// must have the same phases, and should have the same share; the first side's share is reported.
+/// Second minus first, around the same percentile. Both must have the same phases; the first side's
+/// share is reported.
 ///
 /// # Errors
 /// A different number of phases.
@@ -133,16 +128,14 @@ pub fn phase_difference(first: &PhaseMix, second: &PhaseMix) -> Result<PhaseDiff
     Ok(PhaseDifference { share: first.share, mean_ms, phases_ms, rest_ms, decisive })
 }
 
-/// The percentiles of [`phase_stack`], as shares: every fifth up to the 90th, then increasingly dense, while
-/// `n` samples have one beyond.
+/// The percentiles of [`phase_stack`], as shares: every fifth up to the 90th, then increasingly
+/// dense, while `n` samples have one beyond.
 pub fn phase_shares(n: usize) -> Vec<f64> {
     let steps = (0..=18).map(|step| f64::from(step * 5) / 100.0);
-    // 1 - share is rounded.
     let known = |share: &f64| as_f64(n) * (1.0 - share) >= 1.0 - 1e-9;
     steps.chain(TAIL).filter(known).collect()
 }
 
-/// The ranks around a share.
 fn window(n: usize, share: f64) -> Range<usize> {
     let centre = floor((as_f64(n - 1) * share.clamp(0.0, 1.0)).round()).min(n - 1);
     let end = centre.min(n - 1 - centre);
@@ -150,7 +143,6 @@ fn window(n: usize, share: f64) -> Range<usize> {
     centre - half..centre + half + 1
 }
 
-/// Above the 90th percentile.
 const TAIL: [f64; 21] = [
     0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99, 0.992, 0.994, 0.995, 0.996, 0.997,
     0.998, 0.999, 0.9995, 0.9999, 0.99999,
@@ -166,23 +158,19 @@ mod tests {
 
     #[test]
     fn the_tail_is_where_connections_are_made() {
-        // 1000 samples: i/10 ms of waiting, and among the slowest 50 a connection of 100 ms; 1 ms is unexplained.
         let slow = |i: i32| i >= 950;
         let waits: Vec<f64> = (0..1000).map(|i| f64::from(i) / 10.0).collect();
         let connects: Vec<f64> = (0..1000).map(|i| if slow(i) { 100.0 } else { NONE }).collect();
         let values: Vec<f64> =
             (0..1000).map(|i| f64::from(i) / 10.0 + 1.0 + if slow(i) { 100.0 } else { 0.0 }).collect();
         let mixes = phase_mix(&values, &[&waits, &connects], &[0.5, 0.99]).unwrap();
-        // Rank round(999/2) = 500, half = 5: ranks 495..=505 wait 50.0 on average.
         assert_eq!((mixes[0].samples, mixes[0].phases_ms[1]), (11, 0.0));
         assert!((mixes[0].mean_ms - 51.0).abs() < 1e-12 && (mixes[0].rest_ms - 1.0).abs() < 1e-12);
-        // Rank round(989.01) = 989, ten from the end: ranks 984..=994 wait 98.9 and connect.
         assert_eq!(mixes[1].samples, 11);
         assert!((mixes[1].phases_ms[0] - 98.9).abs() < 1e-12 && mixes[1].phases_ms[1] == 100.0);
         let difference = phase_difference(&mixes[0], &mixes[1]).unwrap();
         assert!((difference.mean_ms - 148.9).abs() < 1e-12);
         assert_eq!(difference.decisive, Some(Part::Phase(1)));
-        // The other way round the same phase decides, downwards.
         let back = phase_difference(&mixes[1], &mixes[0]).unwrap();
         assert_eq!((back.decisive, back.mean_ms), (Some(Part::Phase(1)), -difference.mean_ms));
         assert_eq!(phase_difference(&mixes[0], &mixes[0]).unwrap().decisive, None);
@@ -196,11 +184,9 @@ mod tests {
             assert!(shares.contains(&share), "{share}");
         }
         assert!(shares.windows(2).all(|pair| pair[0] < pair[1]));
-        // One of 1000 samples is beyond the 99.9th percentile, of 999 not quite one.
         assert_eq!(phase_shares(1000).last(), Some(&0.999));
         assert_eq!(phase_shares(999).last(), Some(&0.998));
         assert_eq!(phase_shares(1), [0.0]);
-        // Windows: 1 % of 10 000 in the middle; at the 99.9th percentile rank 9989, ten from the end.
         assert_eq!(window(10_000, 0.5), 4950..5051);
         assert_eq!(window(10_000, 0.999), 9984..9995);
         assert_eq!((window(1, 0.7), window(1000, 1.0)), (0..1, 999..1000));
@@ -243,7 +229,6 @@ mod tests {
                 rest_ms: parts[3],
             };
             let found = phase_difference(&mix(&first), &mix(&second)).unwrap();
-            // The parts add up to the difference, so the largest in its direction is at least a quarter of it.
             let decisive = match found.decisive.unwrap() {
                 Part::Phase(index) => found.phases_ms[index],
                 Part::Rest => found.rest_ms,

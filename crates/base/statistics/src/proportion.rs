@@ -1,8 +1,7 @@
 //! A measured share, and the interval of the true share.
 
-/// The 95 % confidence interval of a share, if `of` of `all` independent events were counted: Wilson's
-/// interval (Wilson 1927). It is correct for small counts and for zero, where the usual interval has no
-/// width.
+/// Wilson's 95 % confidence interval (1927) of a share, if `of` of `all` independent events were
+/// counted.
 #[expect(clippy::cast_precision_loss, reason = "nobody counts 2^53 of anything")]
 pub fn share_interval(of: u64, all: u64) -> (f64, f64) {
     let (n, z2) = (all.max(1) as f64, Z * Z);
@@ -23,7 +22,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share() {
-        // From scipy: binomtest(3, 100).proportion_ci(method="wilson"), and so on.
+        // scipy: binomtest(3, 100).proportion_ci(method="wilson"), and so on.
         for (of, all, expected) in
             [(3, 100, (0.010_254_4, 0.084_519_6)), (0, 20, (0.0, 0.161_125_2)), (20, 20, (0.838_874_8, 1.0))]
         {

@@ -1,24 +1,22 @@
 //! The certainty of statistics: how they would vary with other random samples of the same kind.
 //!
-//! The bootstrap draws n of the n samples of a side with replacement, [`Settings::resamples`] times, and
-//! computes every statistic again. That costs n steps a resample, and a comparison of ten million samples would take a
-//! minute; here it takes the same few thousand steps for any n:
+//! The bootstrap draws n of n samples with replacement, [`Settings::resamples`] times. Here that
+//! takes the same few thousand steps for any n:
 //!
-//! - `cells`: neighbouring samples are grouped where that loses less than a thousandth of the variance.
-//! - `draw`: the number of draws in each cell, exactly multinomial, from `poisson` counts and `alias` tables; or, for
-//!   correlated samples, whole blocks of time.
-//! - `pass`: one walk over the cells gives every statistic of one resample; `grid` defines the percentiles and
-//!   latencies. Only the results are kept, not the resample.
-//! - `confidence`: intervals of means from the resamples, corrected for bias and skewness (BCa);
-//!   `rank_interval`: intervals of percentiles from order statistics, which stay valid in a thin tail;
-//!   `normal` and `beta` are the functions they need.
-//! - `permutation`: relabels the samples of two sides, in the units that `grouping` chooses: single samples, stretches of time,
-//!   or the halves of `windows` that both sides have. `chance` holds the results.
+//! - `cells`: groups of neighbouring samples.
+//! - `draw`: the number of draws in each cell, exactly multinomial, from `poisson` counts and
+//!   `alias` tables; for correlated samples, whole blocks of time.
+//! - `pass`: one walk over the cells gives every statistic of one resample, at the points of
+//!   `grid`.
+//! - `confidence`: BCa intervals of means; `rank_interval`: intervals of percentiles from order
+//!   statistics, valid in a thin tail.
+//! - `permutation`: relabels the samples of two sides, in the units of `grouping` or `windows`.
 //! - `quarters`: intervals of a side with too few stretches.
-//! - [`Resampled`] contains the results of one side, [`Pair`] of two sides (`difference`, `share_faster`, `crossing`).
+//! - [`Resampled`] contains the results of one side, [`Pair`] of two sides (`difference`,
+//!   `share_faster`, `crossing`).
 //!
-//! Each resample has its own generator, seeded by (seed, side, number), so that results depend on the seed alone
-//! and not on the number of threads.
+//! Each resample has its own generator, seeded by (seed, side, number), so results do not depend on
+//! the number of threads.
 
 use std::{num::NonZero, sync::OnceLock, thread};
 
@@ -68,12 +66,11 @@ use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
 /// Number of resamples, seed, and confidence level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Resamples of each side, 100..=[`MOST_RESAMPLES`]. The ends of a 95 % interval from 1000 are themselves known to
-    /// about a twentieth of their distance from the middle: sqrt(0.025 x 0.975/1000) is 0.08 standard errors there.
+    /// Resamples of each side, 100..=[`MOST_RESAMPLES`].
     pub resamples: u32,
     /// The same seed gives the same numbers.
     pub seed: u64,
-    /// The coverage of an interval: the share of intervals that contain the truth, 0.5..=0.999.
+    /// The coverage of an interval, 0.5..=0.999.
     pub level: f64,
 }
 
@@ -83,7 +80,7 @@ impl Default for Settings {
     }
 }
 
-/// All sides of one comparison, resampled for the same percentiles and latencies so that they can be compared.
+/// All sides of one comparison, resampled at the same percentiles and latencies.
 #[derive(Debug, Clone)]
 pub struct Resamples<'d> {
     sides: Vec<Resampled<'d>>,
@@ -97,7 +94,8 @@ impl<'d> Resamples<'d> {
         &self.sides
     }
 
-    /// The side `first` against the side `second`, by their indices in [`Self::sides`]; `None` if an index is out of range.
+    /// The side `first` against the side `second`, by index in [`Self::sides`]; `None` if an index
+    /// is out of range.
     pub fn pair(&self, first: usize, second: usize) -> Option<Pair<'_>> {
         let permuted = self.permuted.get(first * self.sides.len() + second)?;
         Some(Pair::new(self.sides.get(first)?, self.sides.get(second)?, permuted))
@@ -107,12 +105,8 @@ impl<'d> Resamples<'d> {
 /// Resamples all sides of one comparison for a page of `requests` effective requests
 /// ([`crate::Page::effective_requests`]; 0 counts as 1).
 ///
-/// A resample of a side takes less than 0.2 ms of one processor, whatever n is; by blocks it takes n steps. Memory is about 1200 numbers a resample
-/// and side.
-///
 /// # Errors
-/// Settings out of their ranges. For [`Scheme::Blocks`]: a side from counts, values that are not the side's samples, a
-/// block of no samples or of more than all.
+/// Settings out of their ranges, or blocks that do not fit the side's samples.
 pub fn resample<'d>(
     sides: &[(&'d Distribution, Scheme<'d>)],
     requests: u32,
@@ -122,7 +116,6 @@ pub fn resample<'d>(
     resample_on(threads, sides, requests, settings)
 }
 
-/// [`resample`] on this many threads.
 fn resample_on<'d>(
     threads: usize,
     sides: &[(&'d Distribution, Scheme<'d>)],
@@ -154,7 +147,6 @@ fn resample_on<'d>(
     Ok(Resamples { sides: sides.iter().enumerate().map(one).collect::<Result<_, Error>>()?, permuted })
 }
 
-/// One row of statistics for each resample. Each thread takes a part of the rows.
 fn rows(threads: usize, pass: &Pass, draw: &Draw, settings: &Settings, side: usize) -> Vec<f64> {
     let resamples = settings.resamples as usize;
     let mut rows = vec![0.0; resamples * pass.width()];
@@ -174,8 +166,8 @@ fn rows(threads: usize, pass: &Pass, draw: &Draw, settings: &Settings, side: usi
     rows
 }
 
-/// The generator of one resample: the three numbers are mixed one after the other (SplitMix64's finisher), so that
-/// neighbouring numbers give unrelated streams.
+/// The numbers are mixed by SplitMix64's finisher, so that neighbouring numbers give unrelated
+/// streams.
 fn generator(seed: u64, side: usize, resample: usize) -> Xoshiro256PlusPlus {
     let mixed = [side as u64, resample as u64].into_iter().fold(mix(seed), |state, part| mix(state ^ part));
     Xoshiro256PlusPlus::seed_from_u64(mixed)

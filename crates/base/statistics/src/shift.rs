@@ -1,20 +1,18 @@
-//! Detects when the latency changed: moments at which the whole distribution moved, rather than noise.
+//! Detects when the latency changed: moments at which the whole distribution moved, rather than
+//! noise.
 //!
-//! The time is cut into up to 200 intervals, and each is given the mean rank of its samples among all: ranks show a
-//! median that moves, and do not depend on the size of a single outlier. For every stretch of intervals, the excess of its
-//! ranks over the mean of all, squared and scaled by its variance under "nothing changed",
+//! The time is cut into up to 200 intervals, each with the mean rank of its samples, which does not
+//! depend on the size of an outlier. For every stretch of intervals, the excess of its ranks,
+//! squared and scaled by its variance under "nothing changed",
 //!
 //! ```text
 //! (sum of w (r - mean))^2 / (W_s (W - W_s)/W)      w: samples of an interval, W_s: of the stretch, W: of all
 //! ```
 //!
-//! is how much better two levels explain the series than one; the best stretch begins and ends at shifts (circular
-//! binary segmentation: Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). A stretch that touches an end
-//! is a single shift, one inside a pair: the start and the end of an outage. Parts between shifts are searched again. A
-//! permutation test decides whether a stretch is more than chance: 999 times the intervals are shuffled and the best
-//! stretch is searched again. Correlated intervals are shuffled as blocks of neighbours, with the length that
-//! `block_length`'s rule requires for the residuals of the stretch: a slow drift has few blocks,
-//! and with few blocks no result is sure. Finally each shift is tested against its neighbours alone.
+//! is the gain of two levels over one; the best stretch begins and ends at shifts, and parts
+//! between shifts are searched again (circular binary segmentation: Olshen, Venkatraman, Lucito and
+//! Wigler, Biostatistics 5, 2004). A permutation test decides whether a stretch is more than
+//! chance.
 
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
@@ -32,34 +30,21 @@ use crate::{
 /// A moment at which the distribution changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// When, seconds since the measurement's start: the start of the first interval that is different. The
-    /// change is within an interval's length (span/200, or longer with fewer than 10 000 samples) of it.
+    /// When, seconds since the start of the measurement: the start of the first interval that is
+    /// different.
     pub at_s: f64,
     /// The median from the shift before (or the start) up to this shift, ms.
     pub before_ms: f64,
     /// The median from this shift up to the next (or the end), ms.
     pub after_ms: f64,
-    /// How sure it is that something changed here: 1 minus the share of shuffled series with as large a change, the
-    /// series itself counted among them. With [`SHUFFLES`] shuffles at most 0.999, and at least [`SURE`].
+    /// 1 minus the share of shuffled series with as large a change. At least [`SURE`].
     pub sure: f64,
 }
 
-/// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the
-/// same seed gives the same result.
-///
-/// Results in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 % is found
-/// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59
-/// and of 10 s, three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are
-/// neighbours in one order of 100, and three in one of 6600. In 3000 recordings without any shift, no shift
-/// is found. A drift is distinguished from a shift only if it is visible between intervals: if the level
-/// follows an autoregression with a factor of 0.9 from interval to interval and swings by 30 %, 2 of 60 have
-/// shifts; if it swings by 10 %, less than the noise of an interval, 25 have one or two. Among dependent
-/// intervals, an outage must last several times longer than the dependence. Fewer than about 500 samples give
-/// so few intervals that no shift is significant.
+/// The up to [`MOST_SHIFTS`] largest shifts, ascending. Samples may be in any order.
 ///
 /// # Errors
-/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that
-/// [`crate::Distribution`] rejects.
+/// Unequal lengths, no samples, or invalid times or values.
 pub fn time_shifts(started_s: &[f64], values_ms: &[f64], seed: u64) -> Result<Vec<Shift>, Error> {
     let (earliest, latest) = time_range(started_s, values_ms.len())?;
     check_values(values_ms)?;
@@ -79,17 +64,15 @@ pub fn time_shifts(started_s: &[f64], values_ms: &[f64], seed: u64) -> Result<Ve
     Ok(found.iter().enumerate().map(shift).collect())
 }
 
-/// Which interval each sample belongs to.
 struct Cut {
-    /// When each interval starts; the first at the earliest sample.
+    /// The first at the earliest sample.
     starts_s: Vec<f64>,
-    /// The interval of each sample.
     of_sample: Vec<usize>,
 }
 
 impl Cut {
-    /// Equal pieces of time, with [`EACH`] samples on average and at most [`INTERVALS`] pieces. A piece with
-    /// fewer than [`LEAST`] samples is joined with the next, or at the end with the previous one.
+    /// Equal pieces of time, with [`EACH`] samples on average and at most [`INTERVALS`] pieces. A
+    /// piece with fewer than [`LEAST`] samples is joined with a neighbour.
     fn new(started_s: &[f64], earliest: f64, latest: f64) -> Self {
         let pieces = (started_s.len() / EACH).clamp(1, INTERVALS);
         let length = (latest - earliest) / as_f64(pieces);
@@ -111,7 +94,7 @@ impl Cut {
         Self { of_sample: started_s.iter().map(|time| interval_of[piece(time)]).collect(), starts_s }
     }
 
-    /// The number of samples and their mean rank, relative to the mean of all, by interval.
+    /// Relative to the mean of all.
     fn ranks(&self, values_ms: &[f64]) -> Intervals {
         let ranks = midranks(values_ms);
         let middle = as_f64(values_ms.len() - 1) / 2.0;
@@ -125,14 +108,13 @@ impl Cut {
         Intervals { weights, levels }
     }
 
-    /// The median (type 7) between each two neighbouring bounds, which are numbers of intervals.
+    /// Type 7, between neighbouring bounds, which are indices of intervals.
     fn medians(&self, values_ms: &[f64], bounds: &[usize]) -> Vec<f64> {
         let mut parts: Vec<Vec<f64>> = vec![Vec::new(); bounds.len() - 1];
         for (&value, &interval) in values_ms.iter().zip(&self.of_sample) {
             parts[bounds.partition_point(|&bound| bound <= interval) - 1].push(value);
         }
         let median = |mut part: Vec<f64>| {
-            // Type 7 at 1/2: the sample in the middle, or halfway between the two.
             let (n, middle) = (part.len(), part.len() / 2);
             let (below, &mut upper, _) = part.select_nth_unstable_by(middle, f64::total_cmp);
             let lower = if n % 2 == 1 { upper } else { below.iter().copied().fold(0.0, f64::max) };
@@ -145,20 +127,17 @@ impl Cut {
 /// How often the intervals are shuffled.
 pub const SHUFFLES: u32 = 999;
 
-/// The required certainty of a shift: no shuffle may reach its statistic. Without any shift, one recording in
-/// 1000 has a false one.
+/// The required certainty of a shift: no shuffle may reach its statistic.
 pub const SURE: f64 = 0.999;
 
-/// More shifts mean that the level changes all the time; heat maps show that better.
+/// The most shifts; a level that changes more often is better shown by a heat map.
 pub const MOST_SHIFTS: usize = 3;
 
-/// Intervals, at most: the search takes the square of it.
+/// The search takes the square of it.
 const INTERVALS: usize = 200;
 
-/// Samples in the average interval: their mean rank is normal enough, and 500 samples make ten intervals.
 const EACH: usize = 50;
 
-/// Fewer samples than that make no interval.
 const LEAST: usize = 10;
 
 #[cfg(test)]

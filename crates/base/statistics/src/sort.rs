@@ -1,18 +1,17 @@
-//! Sorts samples, by counting where they are whole thousandths, as most files of milliseconds write them.
+//! Sorts samples, by counting where they are whole thousandths, as most files of milliseconds write
+//! them.
 //!
-//! A comparison sort of ten million samples takes longer than everything else that is done with them. But a clock of a
-//! microsecond and four seconds of range leave only four million different values: those are counted in one pass and
-//! written out in order in another, bit for bit the same.
+//! A clock of a microsecond and four seconds of range leave four million different values: these
+//! are counted in one pass and written out in another.
 
-/// Puts finite samples, none below 0, into ascending order.
+/// The samples must be finite and not negative.
 pub(crate) fn sort(samples: &mut [f64]) {
     if samples.len() < MANY || !by_counting(samples) {
         samples.sort_unstable_by(f64::total_cmp);
     }
 }
 
-/// Sorts by counting. If a sample is not a whole thousandth, leaves the samples unchanged and returns
-/// `false`. The few samples above the range are appended and sorted separately.
+/// If a sample is not a whole thousandth, leaves the samples unchanged and returns `false`.
 fn by_counting(samples: &mut [f64]) -> bool {
     let mut counts: Vec<u32> = Vec::new();
     let mut above = Vec::new();
@@ -49,19 +48,18 @@ fn by_counting(samples: &mut [f64]) -> bool {
     true
 }
 
-/// The whole part of a number below [`RANGE`], not negative.
+/// `number` is not negative, and below [`RANGE`].
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded, as documented")]
 fn whole(number: f64) -> u32 {
     number as u32
 }
 
-/// From here on counting is faster. Fewer than 2^32 of a value: they would take 32 GB.
+/// From here on counting is faster.
 const MANY: usize = 1 << 16;
 
-/// Thousandths.
 const SCALE: f64 = 1000.0;
 
-/// Above this, in thousandths, counts would no longer fit a processor's cache: 4.2 s.
+/// In thousandths, 4.2 s: beyond it, counts would not fit a processor's cache.
 const RANGE: f64 = 4_194_304.0;
 
 #[cfg(test)]
@@ -70,7 +68,6 @@ mod tests {
 
     use super::*;
 
-    /// The results of both ways for the same samples, and whether counting was possible.
     fn both(samples: &[f64]) -> (Vec<u64>, Vec<u64>, bool) {
         let bits = |samples: &[f64]| samples.iter().map(|sample| sample.to_bits()).collect();
         let (mut counted, mut compared) = (samples.to_vec(), samples.to_vec());
@@ -85,7 +82,6 @@ mod tests {
         let samples = [3.0, 1.0005, 2.0];
         let (left, _, is_counted) = both(&samples);
         assert_eq!((left, is_counted), (samples.map(f64::to_bits).to_vec(), false));
-        // One of sixteen above the range is the maximum.
         assert!(both(&[[1.0; 15].as_slice(), &[1e9]].concat()).2);
         assert!(!both(&[[1.0; 14].as_slice(), &[1e9, 1e8]].concat()).2);
     }

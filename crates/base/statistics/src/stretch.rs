@@ -1,21 +1,13 @@
-//! Determines from a series how long a stretch of time must be for the next one to be independent of it.
+//! Determines from a series how long a stretch of time must be for the next one to be independent
+//! of it.
 //!
-//! The series is replaced by the means of its pairs, repeatedly (the blocking of Flyvbjerg and Petersen,
-//! "Error estimates on averages of correlated data", 1989). While samples are correlated with their
-//! predecessors, so are the means of blocks. Once blocks of L samples are longer than the correlation time,
-//! the correlation r of neighbouring blocks falls like 1/L; so stretches of 32 r L samples have a correlation
-//! of 1/32, and a variance that is 6 % too small. L is the longest block for which r is significant; if it is
-//! below 1/32 there, those blocks suffice. If r is still large there, it does not follow 1/L yet, and
-//! stretches of [`ROOM`] blocks are the limit of the extrapolation. For AR(0.8) and 4000 samples that is
-//! about 90 samples, ten times its correlation time of 9.
+//! The series is replaced by the means of its pairs, repeatedly (Flyvbjerg and Petersen, "Error
+//! estimates on averages of correlated data", 1989). L is the longest block with a significant
+//! correlation r of neighbouring blocks; stretches of 32 r L samples have a correlation of 1/32.
 //!
-//! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right
-//! for an interval of thousands of blocks, and too short to call two blocks independent, which a permutation
-//! requires.
+//! Politis and White's block length is a few times shorter, too short for a permutation.
 //!
-//! The series contains the contribution of each sample to a statistic, in milliseconds. Weak correlation that
-//! adds less than 5 % to the variance of the statistic is ignored: a drift of 0.3 ms does not matter between
-//! requests that differ by 80 ms.
+//! Weak correlation that adds less than 5 % to the variance of the statistic is ignored.
 
 use crate::{
     autocorrelation::{centred, slow_above},
@@ -23,15 +15,8 @@ use crate::{
     resample::poisson,
 };
 
-/// The number of samples in a stretch that is independent of the next: 1 if samples look independent. The
-/// series must be in the order of time; the result is up to n for a series whose correlation never ends.
-/// `step` is the first sample after a known change of level, which is removed first.
-///
-/// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th
-/// percentile; clusters of the slowest tenth and hundredth count separately, because they move tail
-/// percentiles and `E[max]` even if all other samples are independent. Fewer than 20 samples give 1.
-/// Independent samples are judged dependent in about 5 % of cases, and then have stretches of [`ROOM`]
-/// samples, which costs little. Values must be valid for a [`crate::Distribution`].
+/// The number of samples, in the order of time, in a stretch that is independent of the next; up to
+/// n.
 pub fn independent_stretch(in_time_ms: &[f64], step: Option<usize>) -> usize {
     stretch_of_sum(in_time_ms, TRIMMED, step)
 }
@@ -45,8 +30,7 @@ pub(crate) fn stretch_of_sum(influence: &[f64], trimmed: f64, step: Option<usize
     }
 }
 
-/// The same for the differences of two series that depend on time. A weaker correlation counts, since the differences are
-/// likely to depend on time, too.
+/// A weaker correlation counts, since the differences are likely to depend on time.
 pub(crate) fn stretch_of_differences(differences: &[f64]) -> usize {
     longest(differences, TRIMMED, DIFFERENCES)
 }
@@ -80,7 +64,8 @@ fn longest(series: &[f64], trimmed: f64, least: f64) -> usize {
     let all = variance(series);
     let (low, high) = (slow_above(series, TRIMMED), slow_above(series, 1.0 - trimmed));
     let mut body: Vec<f64> = series.iter().map(|value| value.clamp(low, high.max(low))).collect();
-    // Strong correlation of neighbours extends to the few slow samples, which are too few to show it.
+    // Strong correlation of neighbours extends to the few slow samples, which are too few to show
+    // it.
     let is_strong = successive(&mut body).0 > STRONG;
     let mut longest = stretch_of(body, least, if is_strong { 0.0 } else { all });
     for share in SLOW {
@@ -94,7 +79,6 @@ fn longest(series: &[f64], trimmed: f64, least: f64) -> usize {
     floor(longest.ceil()).clamp(1, n)
 }
 
-/// The series with both sides of a step at one level.
 fn without_step(series: &[f64], step: usize, level: fn(&[f64]) -> f64) -> Vec<f64> {
     let (before, after) = series.split_at(step.min(series.len()));
     let part = |part: &[f64]| {
@@ -117,13 +101,12 @@ fn variance(series: &[f64]) -> f64 {
     series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / as_f64(series.len())
 }
 
-/// The stretch that one series needs; 0 if single samples are not correlated. `least` is the number of
-/// standard errors that single samples must show, and `all` the variance of a sample, the scale of the
-/// correlation.
+/// 0 if single samples are not correlated. `least` is in standard errors; `all` is the variance of
+/// a sample.
 fn stretch_of(mut series: Vec<f64>, least: f64, all: f64) -> f64 {
     let (mut length, mut stretch, mut level, mut missed) = (1.0, 0.0, least, 0);
     while series.len() >= FEWEST_BLOCKS && missed < 2 {
-        // Of independent values the expectation is -1/n and the standard error 1/sqrt(n).
+        // For independent values.
         let n = as_f64(series.len());
         let (correlation, variance) = successive(&mut series);
         let correlation = correlation + 1.0 / n;
@@ -142,7 +125,7 @@ fn stretch_of(mut series: Vec<f64>, least: f64, all: f64) -> f64 {
     stretch
 }
 
-/// The correlation of each value with the next, and their variance; centres the series.
+/// Also the variance; centres the series.
 fn successive(series: &mut [f64]) -> (f64, f64) {
     centred(series);
     let squares: f64 = series.iter().map(|value| value * value).sum();
@@ -150,7 +133,6 @@ fn successive(series: &mut [f64]) -> (f64, f64) {
     (if squares > 0.0 { products / squares } else { 0.0 }, squares / as_f64(series.len()))
 }
 
-/// Whether the ones among zeros follow each other within some distance more often than chance would have it.
 fn comes_together(slow: &[f64]) -> bool {
     let places: Vec<usize> =
         slow.iter().enumerate().filter(|(_, value)| **value > 0.0).map(|(place, _)| place).collect();
@@ -165,40 +147,33 @@ fn comes_together(slow: &[f64]) -> bool {
     })
 }
 
-/// The share of values that is cut off at each end.
 pub(crate) const TRIMMED: f64 = 0.05;
 
 /// Correlation matters if it adds this share to the variance.
 const MATERIAL: f64 = 0.05;
 
-/// Correlation of neighbours that counts, whatever it adds.
 const STRONG: f64 = 0.2;
 
-/// The longest stretch, in units of the longest block of dependent samples.
 const ROOM: usize = 8;
 
 /// Standard errors that single samples must show: one independent series in twenty does.
 const SINGLE: f64 = 1.645;
 
-/// The same for differences of series that depend on time: three independent ones in ten do.
+/// The same for differences: three independent ones in ten do.
 const DIFFERENCES: f64 = 0.5;
 
-/// The same for blocks, of which there are many lengths, if single samples have shown nothing.
+/// The same for blocks, if single samples have shown nothing.
 const LATE: f64 = 3.0;
 
 /// And if shorter ones have shown it.
 const STILL: f64 = 1.645;
 
-/// Blocks with fewer of them show nothing.
 const FEWEST_BLOCKS: usize = 8;
 
-/// The maximum probability of a significant cluster of slow samples.
 const CHANCE: f64 = 0.01;
 
-/// Above these shares a sample is slow.
 const SLOW: [f64; 2] = [0.9, 0.99];
 
-/// Below this there is nothing to see.
 const FEWEST: usize = 20;
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Sums that lose nothing to their length.
 
-/// A running sum with the rounding errors kept apart: Knuth's TwoSum (The Art of Computer Programming, vol. 2, 4.2.2,
-/// theorem B), without a branch so that it keeps up with memory. For non-negative terms the result is right to about
-/// two roundings, however many terms there are.
+/// Knuth's TwoSum (The Art of Computer Programming, vol. 2, 4.2.2, theorem B). For non-negative
+/// terms the result is right to about two roundings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     high: f64,
@@ -30,7 +29,6 @@ impl Extend<f64> for Sum {
     }
 }
 
-/// The sum of `terms`.
 pub(crate) fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
     let mut sum = Sum::default();
     sum.extend(terms);
@@ -43,7 +41,6 @@ mod tests {
 
     #[test]
     fn keeps_what_a_plain_sum_loses() {
-        // 1e16 + 1 rounds to 1e16 in f64, ten times over; the exact sum is representable.
         let terms = || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 10));
         assert_eq!(terms().sum::<f64>(), 1e16);
         assert_eq!(sum(terms()), 1e16 + 10.0);
@@ -51,7 +48,6 @@ mod tests {
 
     #[test]
     fn a_million_tenths() {
-        // 0.1 as f64 is 0.1 + 5.55e-18, so the exact sum is 100000 + 5.55e-12: nearest f64 100000.
         assert_eq!(sum(std::iter::repeat_n(0.1, 1_000_000)), 100_000.0);
     }
 }

@@ -2,13 +2,8 @@
 
 use crate::distribution::{as_f64, floor};
 
-/// Selects samples from `n` sorted ones (ranks from 0, ascending, first 0, last n - 1) so that straight lines
-/// between them draw the quantile function of [`crate::Distribution::quantile`].
-///
-/// Up to 2000 samples all are kept, and the lines are exact. Of more, every one of the [`SLOWEST`] is kept,
-/// so the lines are exact there; above the middle the distance between two kept samples is at most a fiftieth
-/// of their distance from the end, so that a "nines" axis is covered evenly; and at most a thousandth of all
-/// samples is between any two. About 1300 to 2100 ranks.
+/// Selects ranks of `n` sorted samples so that straight lines between them draw
+/// [`crate::Distribution::quantile`].
 pub fn tail_ranks(n: usize) -> Vec<usize> {
     if n <= ALL {
         return (0..n).collect();
@@ -25,19 +20,19 @@ pub fn tail_ranks(n: usize) -> Vec<usize> {
     ranks
 }
 
-/// The share at which [`crate::Distribution::quantile`] of `n` samples is the sample of `rank` (from 0): rank/(n - 1).
-/// A single sample is at 0.
+/// The share at which [`crate::Distribution::quantile`] of `n` samples is the sample of `rank`:
+/// rank/(n - 1).
 pub fn share_of_rank(rank: usize, n: usize) -> f64 {
     if n > 1 { as_f64(rank) / as_f64(n - 1) } else { 0.0 }
 }
 
-/// How many of the slowest samples are always kept: the 99.99th percentile of 5 million, sample by sample.
+/// How many of the slowest samples are always kept: the 99.99th percentile of 5 million, sample by
+/// sample.
 pub const SLOWEST: usize = 500;
 
 /// Up to here nothing is thinned.
 const ALL: usize = 2000;
 
-/// Points in the middle: more than a screen has columns to tell apart.
 const MIDDLE: f64 = 1000.0;
 
 #[cfg(test)]
@@ -80,7 +75,6 @@ mod tests {
             let at = ranks.iter().position(|&rank| rank == below).expect("every rank of the tail is kept");
             let above = ranks[(at + 1).min(ranks.len() - 1)];
             let drawn = between(side.at_rank(below), side.at_rank(above), position - position.floor());
-            // Converting the position to a share and back rounds it: 1e-12 of a gap of at most 1e6.
             prop_assert!((side.quantile(share) - drawn).abs() < 1e-5);
         }
     }

@@ -1,11 +1,9 @@
-//! Which intervals of time a recording fills. One that began within an interval, or ended there, fills it only in part:
-//! with fewer samples its tail is shorter and its maximum lower, and a line through it ends in a plunge that never was.
+//! Which intervals of time a recording fills.
 
 use std::ops::Range;
 
-/// The numbers of the first whole interval and of the one after the last; intervals are counted from time 0
-/// and `interval_s` long. Empty if no interval is whole. Only the first and the last can be partial: the
-/// others have samples on both sides.
+/// The first whole interval and the one after the last, as indices from time 0; empty if none is
+/// whole.
 pub(crate) fn whole_intervals(earliest: f64, latest: f64, samples: usize, interval_s: f64) -> Range<f64> {
     // Samples stand for the time up to their neighbours.
     let spacing =
@@ -21,9 +19,8 @@ pub(crate) fn whole_intervals(earliest: f64, latest: f64, samples: usize, interv
     start..end.max(start)
 }
 
-/// An interval is whole if at least this share of it is between the first sample and the last. Requests leave
-/// gaps: of 100 that start at random in an interval, one gap in e^10 = 22 000 is a tenth of it, and those of
-/// pages arrive in bursts. With four fifths of the samples a maximum is hardly affected.
+/// The share of an interval between the first sample and the last. Requests leave gaps, and those
+/// of pages arrive in bursts.
 const WHOLE: f64 = 0.8;
 
 #[cfg(test)]
@@ -32,15 +29,10 @@ mod tests {
 
     #[test]
     fn the_ends_of_a_recording_are_partial_intervals() {
-        // A sample every 0.1 s from 0 to 59.9: sixty whole seconds.
         assert_eq!(whole_intervals(0.0, 59.9, 600, 1.0), 0.0..60.0);
-        // To 60.3: the last second has 0.4 of it.
         assert_eq!(whole_intervals(0.0, 60.3, 604, 1.0), 0.0..60.0);
-        // From 95.05 on: the first has 4.95 and a spacing of 0.1 of 10.
         assert_eq!(whole_intervals(95.05, 129.95, 350, 10.0), 10.0..13.0);
-        // 0.82 of the last one, spacing included.
         assert_eq!(whole_intervals(0.0, 60.72, 608, 1.0), 0.0..61.0);
-        // Bursts of 180 requests within 0.9 s, one every 2 s: the last begins at 998 s.
         assert_eq!(whole_intervals(0.0, 998.895, 90_000, 10.0), 0.0..100.0);
     }
 
@@ -49,13 +41,11 @@ mod tests {
         assert!(whole_intervals(9.5, 10.5, 150, 1.0).is_empty());
         assert!(whole_intervals(3.0, 3.0, 1, 1.0).is_empty());
         assert!(whole_intervals(0.0, 3.0, 1000, 10.0).is_empty());
-        // Twenty samples, one every half second, stand for ten.
         assert_eq!(whole_intervals(0.0, 9.5, 20, 10.0), 0.0..1.0);
     }
 
     #[test]
     fn what_lies_between_is_whole() {
-        // Two samples an hour apart stand for an hour each.
         assert_eq!(whole_intervals(100.0, 3700.0, 2, 10.0), 10.0..371.0);
     }
 }

@@ -1,4 +1,5 @@
-//! Quantiles equal numpy's (`method="linear"`), as samples and as counts. `numpy/generate.py` wrote the cases.
+//! Quantiles equal numpy's (`method="linear"`), as samples and as counts. `numpy/generate.py` wrote
+//! the cases.
 
 use statistics::{Bucket, Distribution};
 
@@ -29,7 +30,7 @@ fn quantiles_are_numpys() {
         for (share, expected) in numbers(shares).into_iter().zip(numbers(expected)) {
             for side in [&exact, &counted] {
                 let found = side.quantile(share);
-                // 1e-9 is the promised precision; a denormal does not have nine digits, there it is the last bit.
+                // A denormal does not have nine digits: there it is the last bit.
                 let bound = (1e-9 * expected).max(5e-324);
                 assert!(
                     (found - expected).abs() <= bound,

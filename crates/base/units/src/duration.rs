@@ -6,7 +6,8 @@ use serde::{Deserializer, Serializer};
 
 use crate::{Error, number::Form, text::Text};
 
-/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, with nanosecond resolution.
+/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, with nanosecond
+/// resolution.
 pub fn parse(text: &str) -> Result<Duration, Error> {
     FORM.parse(text).map(|nanos| {
         #[expect(

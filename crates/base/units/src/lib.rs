@@ -1,9 +1,9 @@
 //! Quantities such as "300ms", "1Gbit", "64KB", "0.1%" or "50/s" as types.
 //!
-//! Every type parses with [`std::str::FromStr`], prints with [`std::fmt::Display`] in a form that parses to
-//! the same value, and reads from configuration files through serde as a string. Durations are
-//! [`std::time::Duration`] and have functions instead of a type: [`duration::parse`], [`duration::show`],
-//! and `#[serde(with = "units::duration")]`.
+//! Every type parses with [`std::str::FromStr`], prints with [`std::fmt::Display`] in a form that
+//! parses to the same value, and reads from configuration files as a string. Durations are
+//! [`std::time::Duration`], with functions instead of a type: [`duration::parse`],
+//! [`duration::show`], and `#[serde(with = "units::duration")]`.
 //!
 //! - [`Bitrate`]: decimal, as usual for line rates; 1 Kbit is 1000 bits per second.
 //! - [`Bytes`]: KB is 1000, KiB is 1024.

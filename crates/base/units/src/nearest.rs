@@ -1,7 +1,7 @@
 //! The known name nearest to a misspelt one.
 
-/// The member of `known` with the smallest edit distance from `word`, if that is at most a third of the
-/// word's length.
+/// The member of `known` with the smallest edit distance from `word`, at most a third of its
+/// length.
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let limit = word.chars().count().div_ceil(3);
     known
@@ -12,8 +12,7 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The Levenshtein distance between the lower-case forms. Insertions, deletions and substitutions cost 1
-/// each.
+/// Levenshtein distance of the lower-case forms.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -6,19 +6,18 @@ use crate::Error;
 pub(crate) type Unit = (&'static str, f64);
 
 pub(crate) struct Form {
-    /// Spellings, compared case-insensitively.
+    /// Compared case-insensitively.
     pub units: &'static [Unit],
-    /// The spellings for error messages.
     pub expected: &'static str,
     pub example: &'static str,
-    /// The limit for error messages, as a sentence.
+    /// A sentence for error messages.
     pub limit: &'static str,
-    /// The largest value, in base units.
+    /// In base units.
     pub most: f64,
 }
 
 impl Form {
-    /// The value of `text` in base units, from 0 to `most`.
+    /// In base units, from 0 to `most`.
     pub(crate) fn parse(&self, text: &str) -> Result<f64, Error> {
         let (digits, unit) = split(text.trim(), self.example)?;
         let scale = self.scale(unit).ok_or_else(|| Error::Unit {
@@ -41,8 +40,7 @@ impl Form {
     }
 }
 
-/// `digits` in units of `scale`, rounded once from the decimal text. A multiplication rounds twice: 0.07 %
-/// is 0.0007, but 0.07/100 is 0.0007000000000000001.
+/// Rounds once, from the decimal text: 0.07/100 would be 0.0007000000000000001.
 fn scaled(digits: &str, number: f64, scale: f64) -> f64 {
     let places = scale.log10().round();
     if scale < 1.0 && 10_f64.powf(places) == scale {
@@ -51,8 +49,7 @@ fn scaled(digits: &str, number: f64, scale: f64) -> f64 {
     number * scale
 }
 
-/// Splits "12.5 ms" into "12.5" and "ms". Accepts plain decimals only: no exponent, no infinity, no
-/// thousands separator.
+/// Accepts plain decimals only: no exponent, no infinity, no thousands separator.
 fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), Error> {
     let end = text
         .char_indices()
@@ -64,7 +61,7 @@ fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str),
     }
 }
 
-/// Prints `value` base units in the largest unit that needs at most three decimals.
+/// In the largest unit that needs at most three decimals.
 pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, value: f64, descending: &[Unit]) -> std::fmt::Result {
     let smallest = descending.last().copied().unwrap_or(("", 1.0));
     let (name, scale) = descending
@@ -75,7 +72,7 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, value: f64, descending: &[Un
     write!(f, "{}{name}", value / scale)
 }
 
-/// Whether `value` has at most three decimals, so that printing it is lossless.
+/// At most three decimals, so that printing is lossless.
 fn is_short_decimal(value: f64) -> bool {
     let thousandths = value * 1000.0;
     (thousandths - thousandths.round()).abs() < 1e-9 * thousandths.max(1.0)

@@ -34,7 +34,6 @@ impl FromStr for Probability {
 }
 
 impl fmt::Display for Probability {
-    /// Prints a percentage with up to ten decimals: 0.001 prints as "0.1%".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = format!("{:.10}", self.0 * 100.0);
         write!(f, "{}%", percent.trim_end_matches('0').trim_end_matches('.'))
@@ -62,7 +61,6 @@ mod tests {
         assert_eq!("0.1%".parse::<Probability>().unwrap().to_string(), "0.1%");
     }
 
-    /// Parsing a percentage yields exactly the decimal value.
     #[test]
     fn percentages_are_decimal() {
         for hundredths in 0..=10_000_u32 {

@@ -1,12 +1,11 @@
-//! Formats measured values for the terminal, Markdown and drawings. This is the only place that does, so
-//! that a value looks the same everywhere.
+//! Formats measured values for the terminal, Markdown and drawings.
 //!
-//! Three significant digits, a space, and the usual unit: "94.1 Mbit/s", "1.25 Gbit/s", "65.5 KB", "36.2
-//! ms". Units are decimal (KB is 1000 bytes). Callers omit missing values or mark them as missing.
+//! Three significant digits, a space, and the usual unit: "94.1 Mbit/s", "65.5 KB", "36.2 ms".
+//! Units are decimal (KB is 1000 bytes).
 //!
-//! `show/cases.json` contains examples for each function; the web page's `format.ts` is tested against the
-//! same file. Text that must parse again ("64KB") is written by [`Bytes`](crate::Bytes),
-//! [`Bitrate`](crate::Bitrate) and [`duration`](crate::duration).
+//! The web page's `format.ts` is tested against the same `show/cases.json`. Text that must parse
+//! again ("64KB") is written by [`Bytes`](crate::Bytes), [`Bitrate`](crate::Bitrate) and
+//! [`duration`](crate::duration).
 
 /// A number of bytes: "999 B", "12.3 KB", "1.00 MB".
 pub fn bytes(bytes: u64) -> String {
@@ -20,7 +19,6 @@ pub fn rate(bits_per_second: f64) -> String {
 
 /// A time in seconds: "150 us", "36.2 ms", "1.07 s", "312 s".
 pub fn time(seconds: f64) -> String {
-    // Scaled from microseconds, the smallest unit.
     scaled(seconds * 1e6, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
 }
 
@@ -48,8 +46,8 @@ pub fn roughly(seconds: f64) -> String {
     }
 }
 
-/// A number with three significant digits and all digits before the point, without unit, for tables with
-/// the unit in the heading.
+/// A number with three significant digits and all digits before the point, without unit, for tables
+/// with the unit in the heading.
 pub fn digits(number: f64) -> String {
     let decimals = match number.abs() {
         0.0 => 0,
@@ -84,8 +82,8 @@ pub fn times(factor: f64) -> String {
     format!("{}x", digits(factor))
 }
 
-/// A latency in milliseconds with three or four significant digits, without unit, for tables with the unit
-/// in the heading.
+/// A latency in milliseconds with three or four significant digits, without unit, for tables with
+/// the unit in the heading.
 pub fn latency(ms: f64) -> String {
     let text = match ms.abs() {
         0.0 => "0".to_owned(),
@@ -134,7 +132,8 @@ pub fn plural_of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A percentage with enough digits to distinguish it from 0 and 100, without the sign: 50, 97.1, 99.986.
+/// A percentage with enough digits to distinguish it from 0 and 100, without the sign: 50, 97.1,
+/// 99.986.
 pub fn percent(percent: f64) -> String {
     let room = percent.min(100.0 - percent);
     // One digit more than the first significant one; less than a billionth of a percent is 0.
@@ -194,7 +193,8 @@ pub fn list(parts: &[String]) -> String {
     }
 }
 
-/// Replaces control characters and text direction marks, so that text from files prints safely on one line.
+/// Replaces control characters and text direction marks, so that text from files prints safely on
+/// one line.
 pub fn plain(text: &str) -> String {
     let is_control = |c: char| {
         c.is_control()
@@ -203,7 +203,7 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// `value` in the largest unit of which it is at least one. `units` is in ascending order.
+/// `units` is in ascending order.
 fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     // A value that would round to 1000 of a unit is 1 of the next unit.
     let unit = units.iter().rev().find(|(_, scale)| value.abs() >= 0.9995 * scale).or(units.first());
@@ -233,7 +233,6 @@ mod tests {
 
     use super::*;
 
-    /// The cases of one function in `show/cases.json`: input and expected text.
     fn cases(of: &str) -> Vec<(f64, String)> {
         let all: Value = serde_json::from_str(include_str!("show/cases.json")).unwrap();
         let cases = all[of]

@@ -6,10 +6,10 @@ use serde::de::Visitor;
 
 use crate::Error;
 
-/// Expects a string; the error for a bare number contains an example.
+/// The error for a bare number contains an example.
 pub(crate) struct Text<T> {
     pub parse: fn(&str) -> Result<T, Error>,
-    /// A valid example, in quotes.
+    /// In quotes.
     pub example: &'static str,
 }
 

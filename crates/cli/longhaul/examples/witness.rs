@@ -1,8 +1,8 @@
 //! Measures the delays of a planet independently of Longhaul's code.
 //!
-//! `witness send ADDRESS:PORT COUNT INTERVAL_US` sends datagrams that carry their send time. `witness receive
-//! PORT COUNT` prints a line "SENT ARRIVED" in ns for each datagram; it ends after COUNT datagrams, or after
-//! three seconds without one. Both processes read the monotonic clock of the same machine.
+//! `witness send ADDRESS:PORT COUNT INTERVAL_US` sends datagrams that carry their send time.
+//! `witness receive PORT COUNT` prints "SENT ARRIVED" in ns for each; it ends after COUNT
+//! datagrams, or three seconds without one. Both read the monotonic clock of the same machine.
 
 #![expect(
     clippy::disallowed_methods,

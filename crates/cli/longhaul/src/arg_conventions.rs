@@ -1,8 +1,4 @@
 //! Conventions that all commands share: one name per kind of option, and one syntax for its values.
-//!
-//! Each command defines its arguments in its own file. This module unifies them: `--for` has the alias
-//! `--duration`, `--out` has `-o` and the alias `--output`, and a listen address may be a port alone.
-//! Commands that run for a long time get the options of the log.
 
 mod address;
 
@@ -11,7 +7,6 @@ use clap::{Arg, Args, Command};
 
 use crate::log::Log;
 
-/// Applies the conventions to a command and its subcommands.
 pub(crate) fn keep(command: Command) -> Command {
     let has_short_o = command.get_arguments().any(|arg| arg.get_short() == Some('o') && !is_output(arg));
     let command = command.mut_args(|arg| match arg.get_long() {
@@ -28,7 +23,6 @@ pub(crate) fn keep(command: Command) -> Command {
     command.mut_subcommands(keep)
 }
 
-/// Commands that may run for a long time, by the last word of their names.
 const LONG_RUNNING: [&str; 11] =
     ["capture", "ping", "probe", "publish", "read", "run", "send", "serve", "sweep", "test", "up"];
 
@@ -45,7 +39,6 @@ mod tests {
     use super::*;
     use crate::Cli;
 
-    /// All commands except groups, with their full names.
     fn commands() -> Vec<(String, Command)> {
         fn below(path: &str, command: &Command, found: &mut Vec<(String, Command)>) {
             let path = format!("{path} {}", command.get_name()).trim().to_owned();
@@ -117,7 +110,6 @@ mod tests {
                 continue;
             }
             listening += 1;
-            // A missing argument is no error here.
             command = command.mut_args(|arg| arg.required(false)).ignore_errors(true);
             let matches = command.try_get_matches_from(["", "--listen", ":8080"]).unwrap();
             let address = matches.get_many::<SocketAddr>("listen").unwrap().next().unwrap();

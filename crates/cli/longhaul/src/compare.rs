@@ -206,7 +206,6 @@ impl Compare {
         Metric::PHASES.into_iter().filter(|phase| self.exclude_phase.contains(phase)).collect()
     }
 
-    /// Writes the output files.
     fn write(
         &self,
         comparison: &Comparison,

@@ -1,7 +1,7 @@
-//! `longhaul complete`: prints the completions of a command line. The completion scripts of shells call it.
+//! `longhaul complete`: prints the completions of a command line for the scripts of shells.
 //!
-//! It prints a line for each candidate: the value, a tab and a description. The line `:files` adds file names
-//! to the candidates. The line `:nospace` suppresses the blank after the completed word.
+//! A line is a candidate: the value, a tab and a description. The line `:files` adds file names,
+//! and `:nospace` suppresses the blank after the completed word.
 
 mod line;
 mod values;
@@ -39,8 +39,6 @@ impl Complete {
     }
 }
 
-/// The output for a script. The first `kept` bytes of each candidate are omitted because they are already
-/// typed.
 fn text(next: &Next, kept: usize) -> String {
     let mut text = String::new();
     for candidate in &next.candidates {

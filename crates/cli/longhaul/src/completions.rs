@@ -1,8 +1,5 @@
-//! `longhaul completions`: the completion scripts of shells.
-//!
-//! The scripts for bash, zsh and fish call the program ([`crate::complete`]) on each completion, so that they
-//! complete the names of running planets and hosts and match the installed version. clap's own dynamic
-//! completion is not stable yet; its scripts for the other shells contain the static options only.
+//! `longhaul completions`: the completion scripts of shells. Those for bash, zsh and fish call the
+//! program ([`crate::complete`]); clap makes the others.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! `longhaul convert` and `longhaul merge`: convert a recording to another format, and merge recordings.
+//! `longhaul convert` and `longhaul merge`: convert a recording to another format, and merge
+//! recordings.
 
 use std::{
     path::{Path, PathBuf},

@@ -46,7 +46,6 @@ impl Doctor {
     }
 }
 
-/// The result of the trial as text.
 fn told(trial: &Trial) -> String {
     let errors = |errors: &Errors| {
         format!(
@@ -73,7 +72,6 @@ fn table(checks: &[Check]) -> String {
             State::Limited => ("limited", YELLOW),
             State::Missing => ("missing", RED),
         };
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {:17} {}", paint(word, style), check.name, check.found);
         if let Some(remedy) = &check.remedy {
             let _ = writeln!(text, "{:9}{:18}remedy: {remedy}", "", "");

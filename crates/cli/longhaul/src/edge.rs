@@ -56,7 +56,6 @@ impl Edge {
     }
 }
 
-/// The default admin address.
 const ADMIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4480);
 
 /// The data centre to connect to.

@@ -1,11 +1,8 @@
-//! `longhaul example`: writes the recordings of the tutorial. The better provider for one request is the
-//! worse one for a page.
+//! `longhaul example`: writes the recordings of the tutorial. The better provider for one request
+//! is the worse one for a page.
 //!
-//! Published: 90 000 samples per side; expected request latency 141.9 ms against 129.9 ms; expected latency
-//! of a page of 180 requests of which half are required 207.9 ms against 281.8 ms. The samples were not
-//! published. This module generates them: quantiles of a log-normal distribution under an affine map, whose
-//! parameters are chosen to meet both expectations. The samples are shuffled and assigned to 500 page views
-//! of 180 requests.
+//! Only figures are published: the samples are quantiles of a log-normal distribution under an
+//! affine map that meets the expectations for a request and for a page.
 
 use std::{fmt::Write, fs, path::PathBuf, process::ExitCode};
 
@@ -65,7 +62,6 @@ impl Example {
     }
 }
 
-/// The published figures of a provider, and the shape of its generated samples.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     name: &'static str,
@@ -84,7 +80,6 @@ const SIDES: [Side; 2] = [
 fn csv(side: &Side) -> anyhow::Result<String> {
     let mut latencies = latencies(side)?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(side.seed);
-    // Fisher-Yates shuffle.
     for last in (1..latencies.len()).rev() {
         let other = below(&mut random, last + 1);
         latencies.swap(last, other);
@@ -99,7 +94,6 @@ fn csv(side: &Side) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The latencies in ascending order; they meet both published figures.
 fn latencies(side: &Side) -> anyhow::Result<Vec<f64>> {
     let shape: Vec<f64> = (0..SAMPLES)
         .map(|i| (side.sigma * normal_quantile((f64::from(i) + 0.5) / f64::from(SAMPLES))).exp())
@@ -111,7 +105,7 @@ fn latencies(side: &Side) -> anyhow::Result<Vec<f64>> {
     Ok(shape.into_iter().map(|value| start + scale * value).collect())
 }
 
-/// The quantile function of the standard normal distribution, by bisection of the distribution function.
+/// By bisection of the distribution function.
 fn normal_quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-9.0_f64, 9.0_f64);
     for _ in 0..60 {
@@ -121,7 +115,7 @@ fn normal_quantile(share: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The distribution function of the standard normal distribution: Abramowitz and Stegun 26.2.17, to 7.5e-8.
+/// Abramowitz and Stegun 26.2.17, to 7.5e-8.
 fn normal_share(x: f64) -> f64 {
     const B: [f64; 5] = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
@@ -130,15 +124,13 @@ fn normal_share(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// A number below `bound`. The modulo bias, 90 000 in 2^32, does not matter for a shuffle.
+/// The modulo bias, 90 000 in 2^32, does not matter for a shuffle.
 fn below(random: &mut impl Rng, bound: usize) -> usize {
     random.next_u32() as usize % bound
 }
 
 const SAMPLES: u32 = 90_000;
-/// Requests per page.
 const REQUESTS: usize = 180;
-/// Half of the requests are required.
 const EFFECTIVE: u32 = 90;
 
 #[cfg(test)]
@@ -163,7 +155,6 @@ mod tests {
 
     #[test]
     fn quantiles_of_the_normal_distribution() {
-        // Tables: 0.975 at 1.959964.
         assert!((normal_quantile(0.975) - 1.959_964).abs() < 1e-5);
         assert!(normal_quantile(0.5).abs() < 1e-6);
     }

@@ -1,8 +1,8 @@
-//! Detects a world file where a scenario is expected, and vice versa: both are TOML and share most tables.
+//! Detects a world file where a scenario is expected, and vice versa: both are TOML and share most
+//! tables.
 
 use std::{fmt, path::Path};
 
-/// A file of the other kind.
 #[derive(Debug)]
 pub(crate) struct FileKindHint {
     path: String,
@@ -15,12 +15,10 @@ enum Kind {
     Scenario,
 }
 
-/// Replaces the error of reading a world if the file is a scenario.
 pub(crate) fn instead_of_world(path: &Path, error: anyhow::Error) -> anyhow::Error {
     instead_of(Kind::World, path, error)
 }
 
-/// Replaces the error of reading a scenario if the file is a world.
 pub(crate) fn instead_of_scenario(path: &Path, error: anyhow::Error) -> anyhow::Error {
     instead_of(Kind::Scenario, path, error)
 }
@@ -34,8 +32,7 @@ fn instead_of(wanted: Kind, path: &Path, error: anyhow::Error) -> anyhow::Error 
     }
 }
 
-/// Detects the kind of a file by its tables: a scenario has the table `scenario`, a world only tables of
-/// worlds.
+/// A scenario has the table `scenario`, a world only tables of worlds.
 fn kind(text: &str) -> Option<Kind> {
     let tables: toml::Table = text.parse().ok()?;
     let is_of_world = |name: &String| {
@@ -51,7 +48,6 @@ fn kind(text: &str) -> Option<Kind> {
 }
 
 impl FileKindHint {
-    /// What to do with the file instead.
     pub(crate) fn hint(&self) -> String {
         match self.found {
             Kind::Scenario => format!("run it with: longhaul run {}", self.path),
@@ -84,8 +80,6 @@ mod tests {
         assert_eq!(kind(host), Some(Kind::World));
         assert_eq!(kind(&format!("[world]\nname = 'w'\n{host}")), Some(Kind::World));
         assert_eq!(kind(&format!("[scenario]\ntitle = 't'\n{host}")), Some(Kind::Scenario));
-        // Files of neither kind keep the error that names their mistake, such as a scenario whose first table
-        // is misspelt.
         assert_eq!(kind(&format!("[scenaro]\ntitle = 't'\n{host}")), None);
         assert_eq!(kind(&format!("{host}[[probe]]\nside = 's'\n")), None);
         assert_eq!(kind(""), None);

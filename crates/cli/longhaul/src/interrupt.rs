@@ -19,19 +19,17 @@ use nix::{
 };
 use probe::ShutdownSignal;
 
-/// Receives termination signals.
 pub(crate) struct Interrupt {
     signals: SigSet,
 }
 
 impl Interrupt {
-    /// Blocks the signals, so that they can be received instead of ending the process. Call this before
-    /// starting threads: threads inherit the signal mask.
+    /// Call before starting threads, which inherit the mask of blocked signals.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         Self::listen_for([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
     }
 
-    /// Like [`Self::listen`], without SIGHUP, for commands that reload their configuration on SIGHUP.
+    /// For commands that reload their configuration on SIGHUP.
     pub(crate) fn listen_but_not_for_hangups() -> anyhow::Result<Self> {
         Self::listen_for([Signal::SIGINT, Signal::SIGTERM])
     }
@@ -42,7 +40,6 @@ impl Interrupt {
         Ok(Self { signals })
     }
 
-    /// Calls `stop` for each signal.
     pub(crate) fn ask(self, stop: &ShutdownSignal) {
         let stop = stop.clone();
         std::thread::spawn(move || {
@@ -52,8 +49,7 @@ impl Interrupt {
         });
     }
 
-    /// Sets `stop` on the first signal. If the process is still running [`PATIENCE_MS`] later or at a second
-    /// signal, calls `clean_up` and exits with the code that shells use for Ctrl-C.
+    /// At a second signal or [`PATIENCE_MS`] after the first, calls `clean_up` and exits.
     pub(crate) fn set(
         self,
         stop: &Arc<AtomicBool>,
@@ -67,7 +63,6 @@ impl Interrupt {
                 return;
             }
             stop.store(true, Ordering::Relaxed);
-            // Returns at the second signal or after the timeout.
             let _ = poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PATIENCE_MS);
             clean_up();
             std::process::exit(ENDED_BY_CTRL_C.into());
@@ -75,19 +70,17 @@ impl Interrupt {
         Ok(())
     }
 
-    /// A descriptor that becomes readable on a signal, for use with `poll`.
     pub(crate) fn descriptor(&self) -> anyhow::Result<SignalFd> {
         Ok(SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?)
     }
 
-    /// Returns a function that reports whether a signal has arrived.
     pub(crate) fn poll(&self) -> anyhow::Result<impl Fn() -> bool + use<>> {
         let descriptor = SignalFd::with_flags(&self.signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         Ok(move || matches!(descriptor.read_signal(), Ok(Some(_))))
     }
 }
 
-/// Waits until a descriptor is readable or closed; returns the index of the first one.
+/// Returns the index of the first readable or closed descriptor.
 pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usize> {
     let mut wanted: Vec<_> = descriptors.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
     loop {
@@ -101,13 +94,11 @@ pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usiz
     }
 }
 
-/// The exit code of a command that ended gracefully after an interrupt.
 pub(crate) fn exit_code() -> ExitCode {
     ExitCode::from(ENDED_BY_CTRL_C)
 }
 
-/// Time limit for a graceful end: longer than any local step between two checks of `stop`, and short enough
-/// for a user who waits.
+/// Longer than any local step between two checks of `stop`, and short enough for a user who waits.
 const PATIENCE_MS: u16 = 1000;
 
 /// 128 + SIGINT, as in shells.

@@ -31,8 +31,7 @@ use crate::{file_kind_hint, output::say};
 /// Run an emulated planet and work on it interactively
 #[derive(Debug, Args)]
 pub(crate) struct Lab {
-    // Global, so that the option may precede the subcommand. Subcommands that use a planet declare it too;
-    // clap propagates the value to them.
+    // Global, so that it may precede the subcommand, whose own option gets the value from clap.
     #[command(flatten)]
     which: Which,
     #[command(subcommand)]
@@ -78,7 +77,6 @@ impl Lab {
     }
 }
 
-/// Reads and checks a world file and the files that it references.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let (world, layout, notes) = World::read_all(&mut document, config_file::read_text)
@@ -89,7 +87,6 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     Ok((world, layout))
 }
 
-/// The world of a running planet, with the planet's name.
 pub(crate) fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
     let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
     let (_, mut layout) = World::read(&document)?;

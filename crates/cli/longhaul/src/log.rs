@@ -1,7 +1,7 @@
-//! `--log`: events for troubleshooting, one line each on standard error, as text or as JSON.
+//! `--log`: events for troubleshooting, one line each on standard error.
 //!
-//! [`conventions`](crate::conventions) adds the options to all long-running commands. Only the I/O layers
-//! emit events; the engines emit none. Without the option there is no output.
+//! [`conventions`](crate::conventions) adds the options to all long-running commands. Only the I/O
+//! layers emit events.
 
 use std::io;
 
@@ -9,8 +9,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use tracing::{info, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
-// Options in addition to those of the command. Not a doc comment, which would replace the command's
-// description.
+// Not a doc comment, which would replace the command's description.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     /// Log to standard error, from this level on
@@ -45,7 +44,7 @@ enum Format {
 }
 
 impl Log {
-    /// The options on the command line; `None` if the command has no log.
+    /// `None` if the command has no log.
     pub(crate) fn of(command: &Command, matches: &ArgMatches) -> Option<Self> {
         if let Some((name, below)) = matches.subcommand() {
             return Self::of(command.find_subcommand(name)?, below);
@@ -55,7 +54,6 @@ impl Log {
         has_log.then(|| Self::from_arg_matches(matches).ok()).flatten()
     }
 
-    /// Starts logging, also in the processes of planets that this process starts.
     pub(crate) fn begin(&self) {
         let Some(level) = self.log else { return };
         begin(level, self.log_format);
@@ -64,7 +62,6 @@ impl Log {
     }
 }
 
-/// Starts logging in the process of a planet, with the options of the parent process.
 pub(crate) fn passed_on(words: &[String]) {
     if let [level, format] = words
         && let (Ok(level), Ok(format)) = (Level::from_str(level, false), Format::from_str(format, false))
@@ -73,7 +70,6 @@ pub(crate) fn passed_on(words: &[String]) {
     }
 }
 
-/// The name on the command line.
 fn name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
@@ -100,5 +96,4 @@ fn filter(level: Level) -> Targets {
     Targets::new().with_default(ours).with_targets(libraries)
 }
 
-/// Libraries that emit events.
 const LIBRARIES: [&str; 4] = ["h2", "rustls", "tokio", "mio"];

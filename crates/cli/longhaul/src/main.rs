@@ -72,12 +72,10 @@ enum Command {
 }
 
 impl Cli {
-    /// The command line definition, with the conventions applied.
     fn conventional() -> clap::Command {
         arg_conventions::keep(Self::command())
     }
 
-    /// Parses the command line and starts the log. Exits on a usage error.
     fn read() -> Self {
         let mut command = subjects::group(Self::conventional());
         let matches = command.get_matches_mut();

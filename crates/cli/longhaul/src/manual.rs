@@ -31,7 +31,6 @@ impl Manual {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         fs::create_dir_all(&self.folder)
             .with_context(|| format!("{}: cannot be made", self.folder.display()))?;
-        // The pages replace the `help` subcommand.
         let mut root = Cli::conventional().disable_help_subcommand(true);
         root.build();
         let mut files = Vec::new();
@@ -45,8 +44,7 @@ impl Manual {
     }
 }
 
-/// Writes the pages of a command and of its subcommands. A page has no date, so that the output is
-/// reproducible.
+/// A page has no date, so that the output is reproducible.
 fn write(command: &Command, folder: &Path, files: &mut Vec<String>) -> anyhow::Result<()> {
     let page = Man::new(command.clone())
         .source(format!("longhaul {}", env!("CARGO_PKG_VERSION")))

@@ -1,5 +1,5 @@
-//! Results go to standard output, everything else to standard error. `anstream` disables colours for
-//! `NO_COLOR`, pipes and files.
+//! Results go to standard output, everything else to standard error. `anstream` disables colours
+//! for `NO_COLOR`, pipes and files.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -17,16 +17,12 @@ use terminal_size::terminal_size_of;
 
 use crate::file_kind_hint::FileKindHint;
 
-/// Exit code of a command that could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
 
-/// Whether a recording goes to standard output. Text then goes to standard error.
+/// A recording goes to standard output, and text to standard error.
 static HAS_RECORDING: AtomicBool = AtomicBool::new(false);
 
-/// Registers the destination of a recording. Call this before the first result.
-///
-/// # Errors
-/// A recording and a JSON object cannot both go to standard output.
+/// Call before the first result.
 pub(crate) fn recording_goes_to(path: &Path, json: bool) -> anyhow::Result<()> {
     if !recording::is_standard(path) {
         return Ok(());
@@ -38,7 +34,7 @@ pub(crate) fn recording_goes_to(path: &Path, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a result. A reader that closed the pipe, such as `head`, is not an error.
+/// A reader that closed the pipe, such as `head`, is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     if HAS_RECORDING.load(Ordering::Relaxed) {
         say(text.trim_end_matches('\n'));
@@ -47,33 +43,28 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
 }
 
-/// Prints bytes unchanged.
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     write_to(io::stdout(), bytes)
 }
 
-/// The columns of standard output; 80 if it is not a terminal.
+/// 80 if standard output is not a terminal.
 pub(crate) fn columns() -> usize {
     terminal_size_of(io::stdout()).map_or(80, |(columns, _)| columns.0.into())
 }
 
-/// Prints a result as JSON: an object with the name of its schema, or an array of such objects. Writes to
-/// standard output directly, without the cost of stripping colours.
+/// Writes to standard output directly, without the cost of stripping colours.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_to(io::stdout(), &(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// Prints a result as one line of JSON, for commands that print a sequence.
 pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     print_to(io::stdout(), &(serde_json::to_string(value)? + "\n"))
 }
 
-/// Adds the name of its schema, as in `docs/schema/`, to a result.
 pub(crate) fn named<T: Serialize>(schema: &'static str, document: T) -> Named<T> {
     Named { schema, document }
 }
 
-/// A document that begins with the name of its schema.
 #[derive(Serialize)]
 pub(crate) struct Named<T> {
     schema: &'static str,
@@ -81,8 +72,7 @@ pub(crate) struct Named<T> {
     document: T,
 }
 
-/// Replaces the previous text: clears the screen of a terminal, or prints a blank line between the two texts
-/// elsewhere.
+/// Clears the screen of a terminal; elsewhere prints a blank line between the two texts.
 pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
     let before = match (io::stdout().is_terminal(), is_first) {
         (true, _) => CLEAR,
@@ -92,7 +82,6 @@ pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
     print(&format!("{before}{text}"))
 }
 
-/// Clears the screen and moves the cursor to the top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 fn print_to(output: impl Write, text: &str) -> anyhow::Result<()> {
@@ -106,20 +95,18 @@ fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a line to standard error.
 pub(crate) fn say(text: &str) {
     // There is no other output for errors of standard error.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Prints a question to standard error, without a line break.
 pub(crate) fn prompt(text: &str) -> io::Result<()> {
     let mut stream = anstream::stderr();
     write!(stream, "{text}")?;
     stream.flush()
 }
 
-/// Prints an error with its causes, and the remedy if one is known.
+/// Prints the remedy too, if one is known.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
     say(&format!("{}: {}", paint("error", RED), joined(&chain)));
@@ -129,7 +116,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// Whether the reader of the output has not closed it, for commands that print until then.
+/// For commands that print until the reader closes the output.
 pub(crate) fn has_reader() -> bool {
     let stdout = io::stdout();
     let mut wanted = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
@@ -138,7 +125,6 @@ pub(crate) fn has_reader() -> bool {
         || wanted[0].revents().is_none_or(|events| !events.intersects(gone))
 }
 
-/// The remedy of an error from another crate of the project.
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(scenario::Error::Planet(error)) = cause.downcast_ref() {
         return error.hint();
@@ -161,7 +147,6 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     cause.downcast_ref().and_then(planet::Error::hint)
 }
 
-/// Joins an error and its causes in one line. A cause that the error already quotes is omitted.
 fn joined(chain: &[String]) -> String {
     let mut said = String::new();
     for cause in chain {

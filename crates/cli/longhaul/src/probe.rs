@@ -191,7 +191,6 @@ impl Probe {
         }
     }
 
-    /// Checks that there is no recording, or one per URL.
     fn check_outputs(&self) -> anyhow::Result<()> {
         let (urls, files, labels) = (self.urls.len(), self.output.len(), self.label.len());
         if files != 0 && files != urls {
@@ -260,7 +259,6 @@ impl Probe {
         }
     }
 
-    /// Sends one request to each URL and shows it in detail.
     fn look(&self, targets: &[Target], stop: &ShutdownSignal) -> anyhow::Result<ExitCode> {
         let config = Config {
             pace: Pace::Closed { concurrency: 1 },
@@ -296,7 +294,6 @@ impl Probe {
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Prints remedies for failures, if known.
     fn advise(&self, summary: &Summary) {
         for remedy in remedy::remedies(summary, self.ca.is_some()) {
             say(&format!("{}: {remedy}", output::paint("hint", output::CYAN)));
@@ -344,7 +341,6 @@ impl Probe {
     }
 }
 
-/// The body from the command line: text, or @FILE.
 fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     match text.strip_prefix('@') {
         None => Ok(text.into()),
@@ -362,7 +358,6 @@ fn cannot_write(path: &Path) -> String {
     format!("{}: cannot be written", path.display())
 }
 
-/// An in-memory recording of one request.
 #[derive(Clone, Default)]
 struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 

@@ -1,4 +1,5 @@
-//! Progress of a measurement: a view that is redrawn on a terminal, or a line every ten seconds elsewhere.
+//! Progress of a measurement: a view that is redrawn on a terminal, or a line every ten seconds
+//! elsewhere.
 
 use std::{
     io::IsTerminal,
@@ -12,14 +13,12 @@ use terminal_size::terminal_size_of;
 
 use crate::output::say;
 
-/// A view that a background thread redraws until it is dropped.
 pub(crate) struct Watch {
     bar: ProgressBar,
     done: mpsc::Sender<()>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Shows the text of `view`, which gets the elapsed time and the columns of the terminal, if there is one.
 pub(crate) fn watch(
     mut view: impl FnMut(Duration, Option<usize>) -> String + Send + 'static,
 ) -> anyhow::Result<Watch> {

@@ -90,13 +90,12 @@ impl Run {
     }
 }
 
-/// Writes a file atomically; the error contains its path.
+/// Atomic; the error contains the path.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     recording::write_whole(path, text.as_bytes())
         .with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-/// A progress bar, drawn only on a terminal.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {pos:>3}/{len} s")
         .unwrap_or_else(|_| ProgressStyle::default_bar());

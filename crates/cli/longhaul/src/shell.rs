@@ -1,6 +1,5 @@
 //! Quoting of shell words.
 
-/// Quotes a word for a shell if necessary, for commands in messages.
 pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
-/// Each subject with its commands, in the order of the overview.
 const SUBJECTS: [(&str, &[&str]); 4] = [
     (
         "Measure",
@@ -15,12 +14,10 @@ const SUBJECTS: [(&str, &[&str]); 4] = [
     ("Shell", &["completions", "manual", "help"]),
 ];
 
-/// Replaces the list of commands in the help by one with a heading for each subject.
 pub(crate) fn group(mut command: Command) -> Command {
     command.build();
     let mut list = String::new();
     for (subject, names) in SUBJECTS {
-        // Writing to a `String` cannot fail.
         let _ = writeln!(list, "{subject}:");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);

@@ -1,5 +1,5 @@
-//! The memory allocator: mimalloc. With objects of all sizes on several threads, glibc's allocator retains
-//! far more memory than an edge uses; musl's is also slow. All unsafe code of the crate is here.
+//! The memory allocator: mimalloc. glibc's retains far more memory with objects of all sizes on
+//! several threads; musl's is also slow. All unsafe code of the crate is here.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write")]
 
@@ -14,10 +14,8 @@ use nix::{
     sys::mman::{MmapAdvise, madvise},
 };
 
-/// mimalloc, except for large zeroed allocations, whose pages are not resident until they are written.
-///
-/// mimalloc writes zeros to reused memory. A datagram buffer of 3 MB, which most data centres never fill,
-/// would then use 3 MB or nothing, depending on chance.
+/// Large zeroed allocations stay nonresident until they are written; mimalloc would write zeros to
+/// reused memory.
 pub(crate) struct Allocator;
 
 // SAFETY: only zeroing differs from mimalloc, which keeps the promises.

@@ -8,13 +8,13 @@ use std::{
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Connections {
     busy: BinaryHeap<Reverse<u64>>,
-    /// Start times of idle connections, ascending.
+    /// Start times, ascending.
     idle: VecDeque<u64>,
     opened: u64,
 }
 
 impl Connections {
-    /// Takes a connection for a request at `at`. Returns whether it is new. [`Self::give_back`] must follow.
+    /// Returns whether the connection is new. [`Self::give_back`] must follow.
     pub(crate) fn take(&mut self, at: u64) -> bool {
         while let Some(&Reverse(free)) = self.busy.peek()
             && free <= at
@@ -25,13 +25,12 @@ impl Connections {
         while self.idle.front().is_some_and(|since| at.saturating_sub(*since) > KEPT_NS) {
             self.idle.pop_front();
         }
-        // The most recently used connection, as in the edge: it is the most likely to be open still.
+        // As in the edge: the most recently used connection is the most likely to be open.
         let is_new = self.idle.pop_back().is_none();
         self.opened += u64::from(is_new);
         is_new
     }
 
-    /// The connection becomes idle at this time.
     pub(crate) fn give_back(&mut self, free: u64) {
         self.busy.push(Reverse(free));
     }
@@ -61,7 +60,7 @@ mod tests {
         connections.give_back(300);
         assert!(!connections.take(300 + KEPT_NS));
         connections.give_back(301 + KEPT_NS);
-        // The first connection has been idle for too long by then, and now this one has.
+        // The first connection has been idle for too long, and now this one has.
         assert!(connections.take(302 + 2 * KEPT_NS));
         assert_eq!(connections.opened(), 3);
     }

@@ -8,18 +8,16 @@ use world::gazetteer;
 pub(crate) struct Tally {
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
-    /// Requests that were served without the origin.
     pub(crate) saved: u64,
     pub(crate) saved_bytes: u64,
-    /// By role; see [`place`].
+    /// See [`place`].
     pub(crate) roles: [OfRole; ROLES],
     pub(crate) origin_requests: u64,
     pub(crate) origin_bytes: u64,
-    /// Bytes between data centres, indexed by receiver and sender.
+    /// Indexed by receiver and sender.
     pub(crate) links: Vec<u64>,
-    /// Bytes from the origin to each data centre.
     pub(crate) from_origin: Vec<u64>,
-    /// Times to first byte by city, in nanoseconds.
+    /// In nanoseconds.
     pub(crate) cities: Vec<Histogram>,
 }
 
@@ -27,7 +25,6 @@ pub(crate) struct Tally {
 pub(crate) struct OfRole {
     pub(crate) asked: u64,
     pub(crate) hits: u64,
-    /// Hits that joined a request in flight.
     pub(crate) joined: u64,
 }
 

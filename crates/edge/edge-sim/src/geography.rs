@@ -22,11 +22,11 @@ pub enum Place {
     Anywhere,
 }
 
-/// Round-trip times in nanoseconds, as on a world map without custom links.
+/// In nanoseconds, as on a world map without custom links.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     centres: usize,
-    /// The nearest data centre of each city, and the round-trip time to it.
+    /// With the round-trip time to it.
     nearest: Vec<(DataCentreId, u64)>,
     between: Vec<u64>,
     to_origin: Vec<u64>,
@@ -42,7 +42,7 @@ impl Places {
         };
         let nearest = gazetteer::cities().iter().map(|city| {
             let trips = centres.iter().map(|&centre| rtt_ns(city.place(), centre)).enumerate();
-            // The first one of the file, if two are equally near.
+            // The first one in the file, if two are equally near.
             let (index, rtt) = trips.min_by_key(|&(_, rtt)| rtt).unwrap_or((0, 0));
             (id(index), rtt)
         });
@@ -54,7 +54,6 @@ impl Places {
         })
     }
 
-    /// The data centre that serves a city, and the round-trip time to it.
     pub(crate) fn nearest(&self, city: u16) -> (DataCentreId, u64) {
         self.nearest[usize::from(city)]
     }
@@ -70,12 +69,10 @@ impl Places {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Population {
-    /// Cities with the cumulative number of visitors.
     cumulative: Vec<(u64, u16)>,
 }
 
 impl Population {
-    /// Distributed like the world's Internet users.
     pub(crate) fn world() -> Self {
         static WORLD: LazyLock<Population> = LazyLock::new(Population::spread);
         WORLD.clone()
@@ -94,7 +91,6 @@ impl Population {
         Ok(Self { cumulative: vec![(1, number(name)?)] })
     }
 
-    /// Selects a city by 64 random bits.
     pub(crate) fn draw(&self, bits: u64) -> u16 {
         let Some(&(sum, last)) = self.cumulative.last() else { return 0 };
         let visitor = ((bits >> 32) * sum) >> 32;
@@ -107,7 +103,6 @@ pub(crate) fn city(name: &str) -> Result<&'static gazetteer::Entry, Error> {
     gazetteer::find(name).ok_or_else(|| Error::City { name: name.to_owned() })
 }
 
-/// The index of a city in the gazetteer.
 pub(crate) fn number(name: &str) -> Result<u16, Error> {
     let found = city(name)?;
     let position = gazetteer::cities().binary_search_by(|city| city.name.cmp(&found.name));
@@ -151,7 +146,7 @@ mod tests {
         let hits = (0..draws).filter(|draw| crowd.draw(draw * (u64::MAX / draws)) == shanghai).count();
         let visitors = population::spread(VISITORS);
         let share = visitors.iter().find(|(city, _)| city.name == "shanghai").unwrap().1;
-        // Evenly spaced draws: the share, with an error of at most one draw at either end.
+        // Evenly spaced draws have an error of at most one draw at either end.
         let expected = f64::from(share) / f64::from(VISITORS) * 1e5;
         assert!((hits as f64 - expected).abs() <= 2.0, "{hits} for {expected}");
     }

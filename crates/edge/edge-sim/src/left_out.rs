@@ -25,8 +25,8 @@ impl LeftOut {
         self.reasons().iter().map(|(_, count)| count).sum()
     }
 
-    /// A summary, such as "5 requests: 3 with another status than 200, 2 of another zone"; empty if there are
-    /// no skipped requests.
+    /// A summary, such as "5 requests: 3 with another status than 200, 2 of another zone"; empty if
+    /// no requests were skipped.
     pub fn sentence(&self) -> String {
         let reasons = self.reasons().into_iter().filter(|(_, count)| *count > 0);
         let reasons: Vec<_> =

@@ -1,19 +1,11 @@
-//! A simulation of an edge network in virtual time: it runs a trace of requests through the tiers and stores
-//! of several topologies.
+//! A simulation of an edge network in virtual time: it runs a trace of requests through the tiers
+//! and stores of several topologies.
 //!
-//! | topic | item |
-//! | --- | --- |
-//! | the input and the result | [`Plan`], [`run`], [`Simulation`] |
-//! | sources of requests | [`Source`]: [`Synthetic`], or a [`Trace`] |
-//! | the processing of a request by the tiers | `side.rs` |
-//! | the store of a data centre, and eviction | `store.rs`, [`Policy`] |
-//! | connections to the origin | `connections.rs` |
-//! | cities, data centres and the distances between them | `places.rs` |
-//! | counters | `tally.rs` |
-//! | tables for a terminal | [`table`] |
+//! Input and result: [`Plan`], [`run`], [`Simulation`], [`table`]. Sources of requests: [`Source`],
+//! that is [`Synthetic`] or a [`Trace`].
 //!
-//! The crate `tiers` selects the next tier, and `http_cache::Eviction` implements eviction: the simulation runs
-//! the same code as a data centre. Distances are from the crate `world`.
+//! The crate `tier_routing` selects the next tier, and `http_cache::Eviction` implements eviction:
+//! the simulation runs the same code as a data centre. Distances are from the crate `world`.
 
 mod connections;
 mod counters;

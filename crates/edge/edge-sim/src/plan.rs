@@ -21,21 +21,19 @@ pub struct Plan {
     pub(crate) origin: Place,
     pub(crate) places: Places,
     pub(crate) policy: Policy,
-    /// The store size of each data centre in bytes, which overrides the network's file.
+    /// Per data centre, in bytes; overrides the network's file.
     pub(crate) store: Option<u64>,
 }
 
-/// A topology with its name.
 pub(crate) struct Named {
     pub(crate) name: &'static str,
     pub(crate) zone: tier_routing::Zone,
-    /// Why a data centre was chosen.
     pub(crate) reason: Option<String>,
 }
 
 impl Plan {
-    /// Creates a plan. The network must have been read for a simulation. `zone` may be omitted if there is
-    /// only one.
+    /// Creates a plan. The network must have been read for a simulation. `zone` may be omitted if
+    /// there is only one.
     ///
     /// # Errors
     /// Fails if the zone or the origin's city is unknown, or if there are too many data centres.
@@ -77,7 +75,7 @@ impl Plan {
         &self.network.zones[self.zone]
     }
 
-    /// The topologies to compare: the standard ones, and the operator's map if there is one.
+    /// The standard ones, and the operator's map if there is one.
     pub(crate) fn topologies(&self, network: &tier_routing::Network) -> Vec<Named> {
         let smart = self.smart(network);
         let has_regions = self.network.data_centres.iter().all(|centre| centre.region.is_some());
@@ -104,8 +102,8 @@ impl Plan {
         all.into_iter().map(named).collect()
     }
 
-    /// The choice of upper tiers after all data centres have measured their connections to the origin, as in
-    /// a running network.
+    /// After all data centres have measured their connections to the origin, as in a running
+    /// network.
     fn smart(&self, network: &tier_routing::Network) -> Smart {
         let mut measured = Measurements::new(network.len());
         for id in network.ids() {

@@ -31,7 +31,6 @@ impl Policy {
         }
     }
 
-    /// Creates an empty store of this size in bytes.
     pub(crate) fn order(self, capacity: u64) -> Order {
         match self {
             Self::Fifo => Order::Queue(Queue::new(capacity, OnHit::Stays)),
@@ -41,7 +40,6 @@ impl Policy {
     }
 }
 
-/// The objects of a store in the order of their eviction.
 #[derive(Debug)]
 pub(crate) enum Order {
     Queue(Queue),
@@ -49,7 +47,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Adds or replaces an object. Evicted objects are appended to `gone`.
+    /// Evicted objects are appended to `gone`.
     pub(crate) fn insert(&mut self, number: u64, bytes: u64, gone: &mut Vec<u64>) {
         match self {
             Self::Queue(queue) => queue.insert(number, bytes, gone),

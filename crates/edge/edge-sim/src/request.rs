@@ -39,5 +39,5 @@ pub trait Source {
     }
 }
 
-/// Requests per block: 2.5 MB, large compared with the cost of passing it to another thread.
+/// 2.5 MB: large compared with the cost of passing it to another thread.
 pub(crate) const BLOCK: usize = 65_536;

@@ -63,7 +63,7 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
                     }
                     let block = Arc::new(block);
                     for sender in &senders {
-                        // Sending fails only if the thread has panicked, which `join` reports.
+                        // Fails only if the thread has panicked, which `join` reports.
                         let _ = sender.send(Arc::clone(&block));
                     }
                 }

@@ -19,18 +19,17 @@ pub(crate) struct Store {
 pub(crate) struct Entry {
     /// When the first byte arrives. Until then, other requests join this one.
     pub(crate) ready_ns: u64,
-    /// When the response becomes stale.
     pub(crate) until_ns: u64,
 }
 
 impl Store {
-    /// An empty store of this size. Bodies longer than `largest` are not stored.
+    /// Bodies longer than `largest` are not stored.
     pub(crate) fn new(policy: Policy, capacity: u64, largest: u64) -> Self {
         let largest = largest.min(capacity);
         Self { entries: HashMap::default(), order: policy.order(capacity), largest, gone: Vec::new() }
     }
 
-    /// Returns a fresh entry and records a hit.
+    /// Records a hit.
     pub(crate) fn find(&mut self, key: u64, now_ns: u64) -> Option<Entry> {
         let entry = *self.entries.get(&key).filter(|entry| now_ns < entry.until_ns)?;
         self.order.hit(key);

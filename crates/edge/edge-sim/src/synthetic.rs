@@ -1,5 +1,5 @@
-//! Synthetic requests: objects by Zipf's law, visitors distributed like the world's Internet users, and a
-//! Poisson process in time.
+//! Synthetic requests: objects by Zipf's law, visitors distributed like the world's Internet users,
+//! and a Poisson process in time.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -22,7 +22,8 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// A number of requests for objects by this law. Arrivals are a Poisson process with this mean rate.
+    /// A number of requests for objects by this law. Arrivals are a Poisson process with this mean
+    /// rate.
     pub fn new(law: Zipf, requests: u64, per_second: f64, seed: u64) -> Self {
         Self {
             law,
@@ -38,8 +39,7 @@ impl Synthetic {
     }
 
     /// Sets the median length of objects, 16 KB by default. The logarithm of the length is normally
-    /// distributed with standard deviation [`SPREAD`]: one object in six is more than four and a half times
-    /// as long. The length of an object does not change.
+    /// distributed with standard deviation [`SPREAD`].
     #[must_use]
     pub fn sized(mut self, median_bytes: u64) -> Self {
         self.median_bytes = median_bytes as f64;
@@ -92,7 +92,7 @@ impl Source for Synthetic {
     }
 }
 
-/// A normally distributed number derived from a key (Box and Muller 1958).
+/// Box and Muller 1958.
 fn normal(key: u64) -> f64 {
     let other = KeyHash::of(&key.to_le_bytes()).0;
     let radius = (-2.0 * (1.0 - uniform(other)).ln()).sqrt();
@@ -116,8 +116,8 @@ mod tests {
         // 50 000 gaps of a millisecond: 50 s, with a deviation of sqrt(50 000) ms = 0.22 s.
         let end = block[49_999].at_ns as f64 / 1e9;
         assert!((end - 50.0).abs() < 5.0 * 0.224, "{end}");
-        // Half are below the median, with a deviation of sqrt(50 000) / 2 = 112. 15.87 % are above e^1.5
-        // times the median: 7933 with a deviation of 82.
+        // Half are below the median, with a deviation of sqrt(50 000) / 2 = 112. 15.87 % are above
+        // e^1.5 times the median: 7933 with a deviation of 82.
         let below = block.iter().filter(|request| request.bytes < 10_000).count();
         assert!(below.abs_diff(25_000) < 5 * 112, "{below}");
         let above = block.iter().filter(|request| request.bytes > 44_817).count();

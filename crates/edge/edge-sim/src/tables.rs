@@ -65,7 +65,6 @@ fn head(result: &Simulation) -> String {
         plural(result.data_centres, "data centre"),
         bytes(result.store_bytes),
     );
-    // Writing to a String cannot fail.
     if let Some(left_out) = &result.why_left_out {
         let _ = writeln!(text, "left out: {left_out}");
     }
@@ -79,7 +78,6 @@ fn head(result: &Simulation) -> String {
     text
 }
 
-/// A table with a row for each topology.
 fn section(
     result: &Simulation,
     title: &str,
@@ -107,5 +105,5 @@ fn cities(result: &Simulation) -> String {
     format!("mean by city (and its data centre), those with the most requests, ms\n{}", rows(header, named))
 }
 
-/// Number of cities in the table. `--json` contains all.
+/// `--json` contains all cities.
 const SHOWN: usize = 10;

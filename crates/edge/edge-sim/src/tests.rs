@@ -12,7 +12,7 @@ use world::{
 
 use crate::{Place, Plan, Policy, Progress, Side, Simulation, Source, Synthetic, Trace, Zipf, run};
 
-/// Three data centres, two of them in the same region.
+/// Two of the data centres are in the same region.
 const NETWORK: &str = r#"
 [network]
 name = "example"
@@ -57,7 +57,6 @@ fn simulate(plan: &Plan, source: &mut dyn Source) -> Simulation {
     run(plan, source, &Progress::default()).unwrap()
 }
 
-/// Simulates a table of requests with this freshness lifetime.
 fn over(plan: &Plan, table: &str, fresh_s: u64) -> Simulation {
     let trace = Trace::csv(table.as_bytes(), "t.csv".as_ref(), fresh_s.saturating_mul(1_000_000_000), 1);
     simulate(plan, &mut trace.unwrap())
@@ -85,8 +84,7 @@ fn is_about(found_ms: f64, expected_ms: f64) {
 
 #[test]
 fn each_topology_asks_those_that_it_should() {
-    // Two visitors in London and one in New York, one second apart, for the same object. The origin is in
-    // Frankfurt.
+    // Two visitors in London and one in New York request the same object, one second apart.
     let plan = plan(NETWORK, "frankfurt");
     let result = over(&plan, "0,a,1000,london\n1,a,1000,london\n2,a,1000,newyork\n", 3600);
     let names: Vec<_> = result.topologies.iter().map(|side| side.name.as_str()).collect();
@@ -96,7 +94,7 @@ fn each_topology_asks_those_that_it_should() {
     let none = side(&result, "none");
     assert_eq!((none.origin.requests, none.origin.bytes, none.between_bytes), (2, 2000, 0));
     assert_eq!(tier(none, "lower"), (3, 1));
-    // A new connection: two round trips for handshakes, one for the request, and one to the visitor.
+    // Two round trips for handshakes, one for the request, and one to the visitor.
     let far = 3.0 * rtt_ms("newyork", "frankfurt") + rtt_ms("newyork", "newyork");
     is_about(none.cities.iter().find(|city| city.name == "newyork").unwrap().latency.mean_ms, far);
 
@@ -107,13 +105,13 @@ fn each_topology_asks_those_that_it_should() {
     let links: Vec<_> =
         smart.links.iter().map(|link| (link.from.as_str(), link.to.as_str(), link.bytes)).collect();
     assert_eq!(links, [("fra", "lhr", 1000), ("fra", "nyc", 1000), ("origin", "fra", 1000)]);
-    // New York's visitor gets it from Frankfurt over an existing connection.
+    // From Frankfurt, over an existing connection.
     let near = rtt_ms("newyork", "frankfurt") + rtt_ms("newyork", "newyork");
     is_about(smart.cities.iter().find(|city| city.name == "newyork").unwrap().latency.mean_ms, near);
 
     let custom = side(&result, "custom");
     assert_eq!((custom.origin.requests, tier(custom, "upper")), (2, (1, 0)));
-    // nyc is the only data centre in its region, and fra is in the region of lhr.
+    // nyc is the only data centre in its region; fra is in the region of lhr.
     assert_eq!(tier(side(&result, "smart+regional"), "regional"), (0, 0));
 }
 

@@ -1,8 +1,8 @@
-//! One topology: the stores, and the processing of requests.
+//! One topology: the stores, and the processing of requests in the order of their arrival at the
+//! first data centre.
 //!
-//! Requests are processed in the order of their arrival at the first data centre. The few milliseconds of
-//! transit between data centres do not change this order. A request for an object in flight waits for it, as
-//! in the edge.
+//! The few milliseconds of transit between data centres do not change this order. A request for an
+//! object in flight waits for it, as in the edge.
 
 use std::time::Duration;
 
@@ -27,9 +27,8 @@ pub(crate) struct Run<'a> {
     health: Health,
     stores: Vec<Store>,
     connections: Vec<Connections>,
-    /// Round trips of the handshakes on a new connection.
+    /// In round trips.
     handshakes: u64,
-    /// The data centres on the path of the current request.
     through: Vec<DataCentreId>,
 }
 
@@ -56,12 +55,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Number of connections that were opened to the origin.
     pub(crate) fn connections(&self) -> u64 {
         self.connections.iter().map(Connections::opened).sum()
     }
 
-    /// Processes a visitor's request.
     pub(crate) fn answer(&mut self, request: &Request) {
         let (centre, rtt) = self.places.nearest(request.city);
         let at_origin = self.tally.origin_requests;
@@ -77,8 +74,7 @@ impl<'a> Run<'a> {
         tally.cities[usize::from(request.city)].record(latency);
     }
 
-    /// Sends a request to a data centre. Returns when it has the first byte, and until when the response is
-    /// fresh.
+    /// Returns when the data centre has the first byte, and until when the response is fresh.
     fn ask(&mut self, here: DataCentreId, role: Role, request: &Request, now_ns: u64) -> Entry {
         let is_stored = request.fresh_ns > 0;
         self.tally.role(role).asked += 1;

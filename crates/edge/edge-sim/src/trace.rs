@@ -31,7 +31,7 @@ pub struct Trace<R: Read = File> {
     crowd: Population,
     random: Xoshiro256PlusPlus,
     fresh_ns: u64,
-    /// The time of the last request in the previous block.
+    /// In the previous block.
     before_ns: u64,
     requests: u64,
 }
@@ -47,17 +47,17 @@ struct Written {
     at_ns: u64,
     key: u64,
     bytes: u64,
-    /// The visitor's city, if the file contains it.
     city: Option<u16>,
-    /// The freshness lifetime of the zone's rule.
+    /// From the zone's rule.
     fresh_ns: Option<u64>,
 }
 
 impl Trace {
-    /// Opens a table or an access log. `format` is the format of the log's lines, if given. `fresh_ns` is the
-    /// freshness lifetime of responses without a rule.
+    /// Opens a table or an access log. `format` is the format of the log's lines, if given.
+    /// `fresh_ns` is the freshness lifetime of responses without a rule.
     ///
     /// # Errors
+    ///
     /// Fails if the file cannot be read or is of neither kind.
     pub fn open(
         path: &Path,
@@ -103,8 +103,8 @@ impl<R: Read> Trace<R> {
         }
     }
 
-    /// Places visitors without a known city in this city. By default, they are distributed like the world's
-    /// Internet users.
+    /// Places visitors without a known city in this city. By default, they are distributed like the
+    /// world's Internet users.
     ///
     /// # Errors
     /// Fails if the gazetteer does not contain the city.
@@ -124,8 +124,8 @@ impl<R: Read> Trace<R> {
         Ok(written)
     }
 
-    /// Checks the order of requests across blocks; within a block they are sorted. An access log contains
-    /// requests in the order of their ends, so a late request is accepted if it may have taken long.
+    /// An access log has requests in the order of their ends, so a late request is accepted if it
+    /// may have taken long.
     fn check_order(&self, at_ns: u64) -> Result<(), Error> {
         let late = Duration::from_nanos(self.before_ns.saturating_sub(at_ns));
         match &self.format {
@@ -163,7 +163,6 @@ impl<R: Read> Source for Trace<R> {
             let empty = Error::Empty { path: self.path.clone(), left_out: self.left_out() };
             return if self.requests == 0 { Err(empty) } else { Ok(None) };
         }
-        // An access log contains requests in the order of their ends.
         block.sort_by_key(|request| request.at_ns);
         for request in &mut block {
             request.at_ns = request.at_ns.max(self.before_ns);
@@ -191,8 +190,7 @@ impl<R: Read> Source for Trace<R> {
     }
 }
 
-/// Applies the first matching rule of a zone to a URL. Returns the key, and the freshness lifetime if the
-/// rule sets one; 0 means never stored.
+/// Returns the key, and the freshness lifetime if the rule sets one; 0 means never stored.
 fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let url: http_stack::Uri = url.parse().ok()?;
     let url = edge::config::normal(&url)?;
@@ -206,8 +204,8 @@ fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     Some((tier_routing::KeyHash::of(key.as_str().as_bytes()).0, fresh))
 }
 
-/// Reads a line without its end. A line that is too long is truncated to more than [`LONGEST_LINE`] bytes.
-/// `None` at the end of the input.
+/// A line that is too long is truncated to more than [`LONGEST_LINE`] bytes. `None` at the end of
+/// the input.
 fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Result<Option<&'b [u8]>> {
     buffer.clear();
     let read = input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', buffer)?;
@@ -218,7 +216,7 @@ fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Resul
 /// Longer responses are less likely than a log whose files were joined in the wrong order.
 const LONGEST_REQUEST: Duration = Duration::from_secs(3600);
 
-/// Bytes at the beginning of a file, about a hundred lines, from which its format is detected.
+/// About a hundred lines, from which the format is detected.
 const HEAD: u64 = 65_536;
 
 /// Several times the longest URL of browsers.

@@ -1,6 +1,6 @@
 //! Random ranks by Zipf's law: the probability of rank k is proportional to 1 / k^exponent. Uses
-//! rejection-inversion (Hörmann and Derflinger 1996), which needs no table and usually one attempt, for any
-//! number of ranks.
+//! rejection-inversion (Hörmann and Derflinger 1996), which needs no table and usually one attempt,
+//! for any number of ranks.
 
 /// Zipf's law for one exponent and one number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]

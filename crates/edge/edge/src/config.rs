@@ -48,7 +48,8 @@ use crate::Error;
 pub struct Network {
     /// Name of the network. It distinguishes its requests from those of other networks.
     pub name: String,
-    /// CA certificate (PEM) that signs the certificates of all data centres. Required only with links.
+    /// CA certificate (PEM) that signs the certificates of all data centres. Required only with
+    /// links.
     pub authority: Option<PathBuf>,
     /// Certificates that links refuse although the authority has signed them.
     pub revoked: Revoked,
@@ -101,8 +102,8 @@ pub struct DataCentre {
     pub region: Option<String>,
     /// Relative capacity.
     pub weight: u32,
-    /// Address and certificate for other data centres. All data centres of a network have a link, or no one
-    /// has.
+    /// Address and certificate for other data centres. All data centres of a network have a link,
+    /// or no one has.
     pub link: Option<Link>,
     /// Listening addresses of the key-value store, in clear text. Empty without a store.
     pub kv_listen: Vec<SocketAddr>,
@@ -133,7 +134,8 @@ pub struct Disk {
 pub struct Zone {
     /// Name of the zone.
     pub name: String,
-    /// Host patterns: a full name, `*.shop.example` for all subdomains, or `*` for all hosts without a zone.
+    /// Host patterns: a full name, `*.shop.example` for all subdomains, or `*` for all hosts
+    /// without a zone.
     pub hosts: Vec<String>,
     /// Origins in order of preference. The first healthy one is used.
     pub origins: Vec<Origin>,
@@ -141,7 +143,8 @@ pub struct Zone {
     pub rules: Vec<Rule>,
     /// Default for stale-if-error: how long a stale object may be served if the origin fails.
     pub stale_if_error: Duration,
-    /// How long to wait for an origin before a stale object is served, if stale-if-error allows one.
+    /// How long to wait for an origin before a stale object is served, if stale-if-error allows
+    /// one.
     pub stale_after: Duration,
     /// Whether Cache-Control in requests is honoured.
     pub obeys_clients: bool,
@@ -210,7 +213,6 @@ pub struct CheckedZone {
 }
 
 impl Network {
-    /// Directory for the state of NATS streams. `None` without a disk.
     pub(crate) fn streams_directory(&self, centre: &str) -> Option<PathBuf> {
         let centre = self.data_centres.iter().find(|one| one.name == centre)?;
         Some(centre.disk.as_ref()?.path.join("nats"))
@@ -235,9 +237,8 @@ impl Network {
         }
     }
 
-    /// Returns one sentence per problem with the data centre's certificate: unreadable files, or reasons for
-    /// which clients reject it. These are not errors, because the files may exist only on the data centre's
-    /// machine.
+    /// Returns one sentence per problem with the data centre's certificate. These are not errors,
+    /// because the files may exist only on the data centre's machine.
     pub fn objections(&self, centre: &DataCentre) -> Vec<String> {
         let Some((certificate, key)) = &centre.identity else { return Vec::new() };
         let name = &centre.name;
@@ -258,14 +259,16 @@ impl Network {
 
     /// Reads and validates a file to run the data centres.
     /// # Errors
-    /// If the file is unreadable or invalid. The error contains the position and the expected value.
+    /// If the file is unreadable or invalid. The error contains the position and the expected
+    /// value.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_for(path, Purpose::Run)
     }
 
     /// Reads and validates a file.
     /// # Errors
-    /// If the file is unreadable or invalid. The error contains the position and the expected value.
+    /// If the file is unreadable or invalid. The error contains the position and the expected
+    /// value.
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<Self, Error> {
         let document =
             Document::open(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
@@ -286,8 +289,8 @@ impl Network {
         file::read(document, purpose)
     }
 
-    /// Returns the zone of a host (lower case, without a port). Full names take precedence, then the longest
-    /// suffix.
+    /// Returns the zone of a host (lower case, without a port). Full names take precedence, then
+    /// the longest suffix.
     pub fn zone_of(&self, host: &str) -> Option<usize> {
         let fits = |pattern: &String| match pattern.strip_prefix('*') {
             Some("") => Some(0),

@@ -1,5 +1,5 @@
-//! The peers of a data centre: their health, the choice of the next tier for a key, and measurements of
-//! routes to origins.
+//! The peers of a data centre: their health, the choice of the next tier for a key, and
+//! measurements of routes to origins.
 
 pub(crate) mod client;
 mod connections;

@@ -59,17 +59,15 @@ use crate::{
     upstream::connectors::Connectors,
 };
 
-/// Bytes of memory. With a disk, an object may take a sixteenth of it.
+/// With a disk, an object may take a sixteenth of the memory.
 const MEMORY: u64 = 4 << 20;
 
-/// An edge in front of an origin that responds with `respond`.
 struct Fixture {
     node: Arc<WorkerState>,
     request_count: Arc<AtomicUsize>,
     stop: ShutdownSignal,
 }
 
-/// A response: status, Cache-Status without its ttl, body.
 #[derive(Debug, PartialEq, Eq)]
 struct ReceivedResponse {
     status: u16,
@@ -174,7 +172,6 @@ impl Drop for Fixture {
 
 async fn receive(response: Response<Body>) -> ReceivedResponse {
     let told = response.headers().get("cache-status").unwrap().to_str().unwrap();
-    // The remaining lifetime depends on the clock.
     let told: Vec<_> = told.split("; ").filter(|parameter| !parameter.starts_with("ttl=")).collect();
     let told = told.join("; ");
     let status = response.status().as_u16();
@@ -250,7 +247,6 @@ async fn thousand_concurrent_requests_are_one_streamed_fetch() {
         });
     }
     begun.notified().await;
-    // All have received the first piece before the origin sends the second.
     all_began.notified().await;
     go_on.notify_one();
     assert!(visitors.join_all().await.len() == 1000);
@@ -311,7 +307,6 @@ async fn purge_hides_responses_requested_before_it() {
         async move { fixture.get("/", &[]).await }
     });
     arrived.notified().await;
-    // The response from before the purge is still in flight. It is only for requests from before the purge.
     fixture.node.purge("z", vec![Purge::Tag("prices".into())], Depth::Hard);
     assert_eq!(fixture.get("/", &[]).await.body, "1");
     go_on.notify_one();
@@ -435,7 +430,6 @@ async fn silent_origin_is_replaced_by_a_stale_object() {
     assert_eq!(fixture.get("/", &[]).await, old("origin-slow"));
     assert_eq!(fixture.get("/", &[]).await, old("origin-failed"));
     assert_eq!(fixture.get("/", &[]).await, old("origin-failed"));
-    // Only one revalidation is in flight. It may not have arrived yet.
     while fixture.request_count() < 2 {
         tokio::task::yield_now().await;
     }
@@ -472,7 +466,6 @@ async fn oversized_body_is_forwarded_and_not_stored() {
     let fixture = Fixture::new("largest = \"100KB\"\n", move |_, number| {
         let large = large.clone();
         async move {
-            // Once with Content-Length, once without.
             if number == 0 {
                 return with("max-age=60", large);
             }
@@ -561,7 +554,6 @@ async fn uncacheable_requests_are_not_serialized() {
     let fixture = Fixture::new("", move |_, number| {
         let together = Arc::clone(&together);
         async move {
-            // The second and third responses wait for each other.
             if matches!(number, 1 | 2) {
                 together.wait().await;
             }
@@ -571,7 +563,6 @@ async fn uncacheable_requests_are_not_serialized() {
     assert_eq!(fixture.get("/", &[]).await.told, "lhr; fwd=uri-miss; detail=no-store");
     let (second, third) = tokio::join!(fixture.get("/", &[]), fixture.get("/", &[]));
     assert_ne!(second.body, third.body);
-    // A response that may be stored is stored again.
     assert_eq!(fixture.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
     assert_eq!(fixture.get("/", &[]).await.told, "lhr; hit");
     assert_eq!(fixture.request_count(), 4);

@@ -4,10 +4,10 @@ use http_types::HeaderMap;
 
 use crate::CacheStatus;
 
-/// How the nearest cache handled the request, and where the response comes from.
+/// How the nearest cache handled the request, and the source of the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheOutcome {
-    /// As in an access log: "hit", "stale", "miss", "revalidated", "collapsed" or "bypass".
+    /// "hit", "stale", "miss", "revalidated", "collapsed" or "bypass".
     pub cache: &'static str,
     /// The name of the cache with the hit, or "origin".
     pub tier: String,
@@ -74,7 +74,6 @@ impl<'s> Member<'s> {
     }
 }
 
-/// Splits a text at separators outside of quotes.
 fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(move |sign: char| {

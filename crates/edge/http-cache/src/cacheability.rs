@@ -33,7 +33,7 @@ pub enum NotStored {
     SetCookie,
     /// The response has neither a lifetime nor a validator.
     Unusable,
-    /// The response exceeds the limit of the zone or the store.
+    /// The response exceeds a limit.
     TooLarge,
     /// The Content-Type does not fit the extension of the path.
     ContentType,
@@ -82,9 +82,8 @@ impl fmt::Display for NotStored {
     }
 }
 
-/// Whether a response may be stored. The response to a POST is stored for later GET requests if it has a
-/// lifetime and its Content-Location is the request's URL (`is_own_location`, RFC 9110 section 9.3.3). A
-/// rule's lifetime does not apply to such a response.
+/// Whether a response may be stored. That of a POST needs its own lifetime, and the request's URL
+/// in Content-Location (RFC 9110 section 9.3.3).
 ///
 /// # Errors
 /// Returns the reason why it may not be stored.
@@ -110,7 +109,7 @@ pub fn may_store(
     if control.must_understand && !is_understood(status) {
         return Err(NotStored::Status);
     }
-    // The operator's rule overrides the response's directives, because the operator also controls the origin.
+    // The operator's rule overrides the response: the operator also controls the origin.
     if control.no_store && !control.must_understand && !is_ruled {
         return Err(NotStored::NoStore);
     }
@@ -132,9 +131,8 @@ pub fn may_store(
     if may_be_kept && is_of_use { Ok(()) } else { Err(NotStored::Unusable) }
 }
 
-/// A fast check whether a response to a GET with these fields is never stored, independent of its status and
-/// the request. It requires that no rule and no targeted field override Cache-Control. Returns `false` if a
-/// full evaluation is needed.
+/// Fast: whether a GET response is never stored if nothing overrides Cache-Control. `false`
+/// requires a full evaluation.
 pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> bool {
     let (mut is_forbidden, mut may_be_of_use) = (false, false);
     for (name, value) in fields {
@@ -159,7 +157,7 @@ pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>
     is_forbidden || !may_be_of_use
 }
 
-/// Statuses with supported caching rules: those of RFC 9110, except for partial content.
+/// The statuses of RFC 9110, except for partial content.
 fn is_understood(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200..=205 | 300..=305 | 307 | 308 | 400..=417 | 421 | 422 | 426 | 500..=505)
 }
@@ -264,8 +262,6 @@ mod tests {
                 assert!(!is_never || judged(&Method::GET, &[], 200, &fields).is_err(), "{fields:?}");
             }
         }
-        // Three directives forbid storage, with each other and with six unrelated directives. Four directives
-        // have no lifetime, if no other field provides one.
         assert_eq!(found[1], (3 * 3 + 2 * 3 * 6) * 4 + 4 * 4);
         assert!(is_never_stored([("Cache-Control", &b"max-age=0"[..]), ("cache-control", b"no-store")]));
         assert!(!is_never_stored([("cache-control", &b"no-store\x80"[..])]));

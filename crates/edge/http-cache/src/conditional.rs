@@ -13,14 +13,14 @@ use crate::{Stored, Time};
 /// How a date in `If-Modified-Since` is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateMatch {
-    /// It matches if the stored representation is not newer (RFC 9110 section 13.1.3).
+    /// The stored representation is not newer (RFC 9110 section 13.1.3).
     NotNewer,
-    /// It matches if the dates are equal. If an origin reverts to an older file, `Last-Modified` decreases.
-    /// Another cache that still has the newer file must then receive the older one, not a 304.
+    /// The dates are equal, because `Last-Modified` decreases if an origin reverts to an older
+    /// file.
     Exact,
 }
 
-/// Whether the client has the stored representation, so that a 304 can be sent.
+/// Whether a 304 can be sent, because the client has the stored representation.
 pub fn is_not_modified(method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> bool {
     if !matches!(*method, Method::GET | Method::HEAD) || !stored.status.is_success() {
         return false;
@@ -66,8 +66,7 @@ impl Validators {
         self.ask_first(request);
     }
 
-    /// Makes a request conditional on these validators, and keeps Range and If-Range. The validators are
-    /// evaluated first (RFC 9110 section 13.2.2).
+    /// The same, but keeps Range and If-Range, which are evaluated later (RFC 9110 section 13.2.2).
     pub fn ask_first(&self, request: &mut HeaderMap) {
         for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE] {
             request.remove(name);
@@ -80,9 +79,7 @@ impl Validators {
         }
     }
 
-    /// Whether a 304 confirms the response with these validators (RFC 9111 section 4.3.4). A strong tag in
-    /// the 304 must equal the stored tag; without a tag, its date must equal the stored date. A 304 without
-    /// validators confirms the response whose validators were sent.
+    /// Whether a 304 confirms the response with these validators (RFC 9111 section 4.3.4).
     pub fn are_confirmed_by(&self, answer: &HeaderMap) -> bool {
         let is_date_confirmed = || match (answer.get(LAST_MODIFIED), &self.modified) {
             (Some(theirs), ours) => Some(theirs) == ours.as_ref(),
@@ -97,15 +94,14 @@ impl Validators {
     }
 }
 
-/// Removes conditions and ranges, so that the origin returns the whole response for all clients.
+/// Removes conditions and ranges.
 pub fn make_unconditional(request: &mut HeaderMap) {
     for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
         request.remove(name);
     }
 }
 
-/// Whether a response with this status is valid for a request with this header: a 304 requires a condition on
-/// a validator, and a 206 requires a Range (RFC 9110 sections 15.3.7 and 15.4.5).
+/// Whether a 304 or 206 was requested (RFC 9110 sections 15.3.7 and 15.4.5).
 pub fn is_solicited(request: &HeaderMap, status: StatusCode) -> bool {
     let has = |names: &[HeaderName]| names.iter().any(|name| request.contains_key(name));
     match status {
@@ -115,8 +111,6 @@ pub fn is_solicited(request: &HeaderMap, status: StatusCode) -> bool {
     }
 }
 
-/// The entity tags of a list. A tag may contain commas, backslashes and non-ASCII bytes between its quotes
-/// (RFC 9110 section 8.8.3). Some origins send tags without quotes, which end at a comma.
 fn tags(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         rest = rest.trim_ascii_start();
@@ -137,7 +131,7 @@ fn tags(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The part of an entity tag that the weak comparison uses (RFC 9110 section 8.8.3.2).
+/// The part that the weak comparison uses (RFC 9110 section 8.8.3.2).
 fn opaque(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
@@ -221,7 +215,6 @@ mod tests {
                 "{tag:?} {lines:?}"
             );
         }
-        // Without a tag, only `*` matches.
         assert!(is_not_modified(
             &Method::GET,
             &map(&[("if-none-match", "*")]),
@@ -304,7 +297,6 @@ mod tests {
             (&[date], &[], true),
             (&[date], &[date], true),
             (&[date], &[later], false),
-            // The stored response has no tag that could match.
             (&[date], &[strong], false),
             (&[date], &[strong, date], false),
             (&[date], &[weak], false),

@@ -1,4 +1,5 @@
-//! Cache directives of responses: Cache-Control, or the targeted field that overrides it (RFC 9213).
+//! Cache directives of responses: Cache-Control, or the targeted field that overrides it (RFC
+//! 9213).
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use sfv::{BareItem, ListEntry, Parser};
 
 use crate::directives::{directives, misplaced};
 
-/// The directives of a response that shared caches understand (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
+/// The directives that shared caches understand (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
     /// The targeted field with these directives; `None` is Cache-Control.
@@ -18,13 +19,13 @@ pub struct Control {
     pub no_cache: bool,
     /// `private`: for a single client.
     pub private: bool,
-    /// `public`: for all clients, even if other rules forbid that.
+    /// `public`: for all clients.
     pub public: bool,
     /// `must-revalidate`: never served stale.
     pub must_revalidate: bool,
     /// `proxy-revalidate`: never served stale by shared caches.
     pub proxy_revalidate: bool,
-    /// `must-understand`: stored only by caches that implement the rules of the status.
+    /// `must-understand`: stored only by caches that implement the status.
     pub must_understand: bool,
     /// `no-transform`: forwarded unchanged.
     pub no_transform: bool,
@@ -34,9 +35,9 @@ pub struct Control {
     pub max_age: Option<Duration>,
     /// `s-maxage`: the freshness lifetime in shared caches.
     pub s_maxage: Option<Duration>,
-    /// `stale-while-revalidate`: how long it may be served stale during a revalidation.
+    /// `stale-while-revalidate`: how long it may be stale during a revalidation.
     pub stale_while_revalidate: Option<Duration>,
-    /// `stale-if-error`: how long it may be served stale instead of an error.
+    /// `stale-if-error`: how long it may be served instead of an error.
     pub stale_if_error: Option<Duration>,
     /// Fields in `private="…"` and `no-cache="…"`, which are not stored.
     pub withheld: Vec<HeaderName>,
@@ -59,7 +60,7 @@ impl Control {
         self.must_revalidate || self.proxy_revalidate
     }
 
-    /// Whether a response to a request with Authorization may be reused for other requests (RFC 9111 section 3.5).
+    /// Whether a response to a request with Authorization may be reused (RFC 9111 section 3.5).
     pub const fn allows_authorized(&self) -> bool {
         self.public || self.must_revalidate || self.s_maxage.is_some()
     }
@@ -77,16 +78,14 @@ impl Control {
         control
     }
 
-    /// Evaluates a word outside of a valid directive: a restriction applies in any syntax, and an invalid
-    /// lifetime is 0 (RFC 9111 section 4.2.1).
+    /// A restriction applies in any syntax, and an invalid lifetime is 0 (RFC 9111 section 4.2.1).
     fn restrict(&mut self, word: &str) {
         if RESTRICTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
             self.add(word, Duration::ZERO);
         }
     }
 
-    /// Parses a dictionary of structured fields. An invalid field, or one with a lifetime that is not an
-    /// integer, is ignored.
+    /// A structured field that is invalid, or whose lifetime is not an integer, is ignored.
     fn targeted(headers: &HeaderMap, target: &HeaderName) -> Option<Self> {
         let lines: Vec<_> = headers.get_all(target).iter().map(|line| line.as_bytes()).collect();
         if lines.is_empty() {
@@ -113,7 +112,7 @@ impl Control {
         (!members.is_empty()).then_some(control)
     }
 
-    /// Adds the fields of `private="…"` and `no-cache="…"`. Returns whether it was one of these directives.
+    /// Returns whether it was `private="…"` or `no-cache="…"`.
     fn withhold(&mut self, name: &str, names: &str) -> bool {
         let is_qualified = name.eq_ignore_ascii_case("private") || name.eq_ignore_ascii_case("no-cache");
         let fields = || names.split(',').filter_map(|field| field.trim().parse::<HeaderName>().ok());
@@ -124,7 +123,6 @@ impl Control {
         true
     }
 
-    /// The first of several lifetimes applies.
     fn add(&mut self, name: &str, duration: Duration) {
         match name.to_ascii_lowercase().as_str() {
             "no-store" => self.no_store = true,
@@ -160,7 +158,7 @@ pub(crate) fn seconds(text: &str) -> Duration {
     Duration::from_secs(text.parse().unwrap_or(LONGEST_S).min(LONGEST_S))
 }
 
-/// The maximum: 2^31 seconds (RFC 9111 section 1.2.2).
+/// RFC 9111 section 1.2.2.
 const LONGEST_S: u64 = 1 << 31;
 
 #[cfg(test)]
@@ -222,7 +220,6 @@ mod tests {
         for value in ["public; max-age=60", "max-age = 60", "\"max-age=60\""] {
             assert_eq!(read(&[("cache-control", value)]).max_age, seconds(0), "{value}");
         }
-        // The first lifetime applies.
         assert_eq!(read(&[("cache-control", "max-age=60, public; max-age=5")]).max_age, seconds(60));
     }
 

@@ -1,4 +1,4 @@
-//! Partially stored bodies: which bytes are stored, and which requests they can serve (RFC 9111 section 3.3).
+//! Partially stored bodies, and the requests they can serve (RFC 9111 section 3.3).
 
 use http_types::{HeaderMap, Method};
 
@@ -15,21 +15,21 @@ pub struct Coverage {
     here: Vec<Part>,
 }
 
-/// How a request can be served from the stored bytes.
+/// How the stored bytes can serve a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supply {
     /// Completely.
     Here,
     /// Completely except for one gap.
     AllBut(Gap),
-    /// With several gaps or not at all: the client's request is forwarded.
+    /// The request is forwarded.
     Elsewhere,
 }
 
 /// The missing bytes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The requested part; `None` is the whole body, without Range.
+    /// The requested part; `None` is the whole body.
     pub asked: Option<Part>,
     /// The missing part of it.
     pub missing: Part,
@@ -51,10 +51,9 @@ impl Coverage {
         self.here.iter().map(|part| part.length()).sum::<u64>() == self.length
     }
 
-    /// Adds bytes, which may be stored already. Returns `false` if the part is outside the body, or if there
-    /// would be too many parts.
+    /// Adds bytes. Returns `false` if the part is outside the body, or if there would be too many
+    /// parts.
     pub fn add(&mut self, part: Part) -> bool {
-        // Merge parts that overlap or touch the new one.
         let from = self.here.partition_point(|other| other.last + 1 < part.first);
         let to = self.here.partition_point(|other| other.first <= part.last.saturating_add(1));
         if part.last >= self.length || (from == to && self.here.len() >= MOST_PARTS) {
@@ -84,7 +83,7 @@ impl Coverage {
         gaps
     }
 
-    /// How a request can be served. `stored` is the header of the response.
+    /// How a request can be served; `stored` has the header of the response.
     pub fn supply(&self, method: &Method, request: &HeaderMap, stored: &Stored, dates: DateMatch) -> Supply {
         if *method != Method::GET {
             return Supply::Elsewhere;
@@ -112,8 +111,6 @@ impl Coverage {
     }
 }
 
-/// Parts of a body that do not touch. For access patterns with more parts, such as those of archive readers,
-/// storing the whole body is better.
 const MOST_PARTS: usize = 256;
 
 #[cfg(test)]
@@ -168,7 +165,6 @@ mod tests {
         let mut many = Coverage::of(10_000);
         assert!((0..256).all(|number| many.add(part(2 * number, 2 * number))));
         assert!(!many.add(part(600, 600)));
-        // A part that closes a gap reduces the number of parts.
         assert!(many.add(part(1, 1)) && many.add(part(600, 600)));
     }
 
@@ -185,7 +181,6 @@ mod tests {
             ("bytes=50-69", but(50, 69, (50, 59))),
             ("bytes=30-69", but(30, 69, (40, 59))),
             ("bytes=70-", but(70, 99, (80, 99))),
-            // Two gaps; no stored byte; several parts with a missing one; an unsatisfiable range.
             ("bytes=0-", Supply::Elsewhere),
             ("bytes=40-59", Supply::Elsewhere),
             ("bytes=0-1, 50-51", Supply::Elsewhere),
@@ -200,7 +195,6 @@ mod tests {
         let prefix = covered(&[(0, 39)]);
         let rest = Supply::AllBut(Gap { asked: None, missing: part(40, 99) });
         assert_eq!(supply(&prefix, &[]), rest);
-        // The client has another version, so the range is ignored.
         assert_eq!(supply(&prefix, &[("range", "bytes=0-9"), ("if-range", "\"b\"")]), rest);
         assert_eq!(supply(&prefix, &[("range", "bytes=0-9"), ("if-range", "\"a\"")]), Supply::Here);
         assert_eq!(supply(&prefix, &[("if-none-match", "\"a\"")]), Supply::Here);

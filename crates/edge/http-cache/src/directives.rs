@@ -1,19 +1,16 @@
-//! Parser for the directives of Cache-Control (RFC 9111 section 5.2) and other fields with the same grammar,
-//! and for lists of names.
+//! Parser for the directives of Cache-Control (RFC 9111 section 5.2) and fields with the same
+//! grammar, and for lists of names.
 
 use std::borrow::Cow;
 
 use http_types::{HeaderMap, HeaderName, HeaderValue};
 
-/// A directive such as `max-age=60`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
     pub(crate) name: &'a str,
-    /// Unquoted.
     pub(crate) value: Option<Cow<'a, str>>,
 }
 
-/// The directives in all lines of a field. Invalid elements are skipped.
 pub(crate) fn directives<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -21,8 +18,7 @@ pub(crate) fn directives<'a>(
     elements(headers, name).filter_map(directive)
 }
 
-/// The elements of a list in all lines of a field. They are separated by commas outside of quotes, and never
-/// empty.
+/// Elements of all lines of a field are separated by commas outside of quotes, and never empty.
 pub(crate) fn elements<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -30,7 +26,7 @@ pub(crate) fn elements<'a>(
     headers.get_all(name).iter().flat_map(texts_of).flat_map(elements_of)
 }
 
-/// The text of a line, split at bytes that are not UTF-8, so that the rest of the line is parsed.
+/// Splits at bytes that are not UTF-8, so that the rest of the line is parsed.
 fn texts_of(line: &HeaderValue) -> impl Iterator<Item = &str> {
     line.as_bytes().utf8_chunks().map(|chunk| chunk.valid())
 }
@@ -59,7 +55,6 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// The position of the first comma outside of quotes, or the end.
 fn end_of_element(text: &str) -> usize {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, letter) in text.bytes().enumerate() {
@@ -74,8 +69,7 @@ fn end_of_element(text: &str) -> usize {
     text.len()
 }
 
-/// The words in invalid elements and in invalid values: after a separator other than a comma, or in an
-/// unterminated quoted string.
+/// The words after a separator other than a comma, or in an unterminated quoted string.
 pub(crate) fn misplaced<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -100,14 +94,14 @@ fn directive(element: &str) -> Option<Directive<'_>> {
     let value = match value {
         Some(value) if value.starts_with('"') => Some(unquoted(value)?),
         Some(value) if value.bytes().all(is_token) && !value.is_empty() => Some(Cow::Borrowed(value)),
-        // The value is invalid: the directive is present without a value.
+        // An invalid value: the directive is present without a value.
         Some(_) => Some(Cow::Borrowed("")),
         None => None,
     };
     (!name.is_empty() && name.bytes().all(is_token)).then_some(Directive { name, value })
 }
 
-/// Unquotes a quoted string (RFC 9110 section 5.6.4); `None` if it does not end at the end of the text.
+/// RFC 9110 section 5.6.4; `None` if the string does not end at the end of the text.
 fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains(['\\', '"']) {

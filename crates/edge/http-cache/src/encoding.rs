@@ -1,5 +1,5 @@
-//! Compression: which responses are compressible, and which content coding a request gets (RFC 9110 sections
-//! 8.4 and 12.5.3).
+//! Compression: compressible responses, and the content coding of a request (RFC 9110 sections 8.4
+//! and 12.5.3).
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -39,7 +39,6 @@ impl Coding {
         }
     }
 
-    /// Whether a lower-case name denotes this coding.
     fn is_called(self, name: &str) -> bool {
         name == self.token() || (self == Self::Gzip && name == "x-gzip")
     }
@@ -57,10 +56,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a response for a request. `preference` contains the permitted codings, the best one first.
-    /// A stored response is judged in its stored form.
+    /// The form of a response for a request. `preference` contains the permitted codings, best
+    /// first.
     ///
-    /// Ranges are served from the received form: its bytes are reproducible, and its validator is strong.
+    /// Ranges are served from the received form, whose validator is strong.
     pub fn of(
         request: &HeaderMap,
         (status, response): (StatusCode, &HeaderMap),
@@ -79,8 +78,8 @@ impl Form {
         }
     }
 
-    /// Whether this form may serve a range request. All forms of a response have the same Last-Modified, so a
-    /// date in If-Range does not identify the form that the client has (RFC 9110 section 8.8.1).
+    /// Whether this form may serve a range request. All forms share Last-Modified, so a date in
+    /// If-Range does not identify one (RFC 9110 section 8.8.1).
     pub fn has_parts_for(self, request: &HeaderMap) -> bool {
         match self {
             Self::Only => true,
@@ -89,8 +88,7 @@ impl Form {
         }
     }
 
-    /// Adapts the header of the received response to this form. A coded form has no Content-Length until it
-    /// is known.
+    /// Adapts the header of the received response. A coded form has no Content-Length yet.
     pub fn describe(self, headers: &mut HeaderMap) {
         if self == Self::Only {
             return;
@@ -108,8 +106,8 @@ impl Form {
     }
 }
 
-/// The coding with the highest weight, and the first one of equal weight; `None` if the request prefers or
-/// requires the identity.
+/// The highest weight, and the first of equal weights; `None` if the identity is preferred or
+/// required.
 fn choose(request: &HeaderMap, preference: &[Coding]) -> Option<Coding> {
     let accepted = weighed(request, &ACCEPT_ENCODING);
     let identity = accepted.iter().find(|(name, _)| name == "identity").map_or(0, |(_, weight)| *weight);
@@ -120,13 +118,12 @@ fn choose(request: &HeaderMap, preference: &[Coding]) -> Option<Coding> {
     (best.1 > 0 && best.1 >= identity).then_some(best.0)
 }
 
-/// The weight of a coding: its entry, otherwise that of "*", otherwise `without`.
+/// Its entry, otherwise that of "*", otherwise `without`.
 fn weight(accepted: &[(String, u16)], is_it: impl Fn(&str) -> bool, without: u16) -> u16 {
     let find = |is_it: &dyn Fn(&str) -> bool| accepted.iter().find(|(name, _)| is_it(name));
     find(&is_it).or_else(|| find(&|name| name == "*")).map_or(without, |(_, weight)| *weight)
 }
 
-/// Whether a response has a compressible type, is long enough, and may be transformed.
 fn is_compressible(response: &HeaderMap) -> bool {
     let kind = response.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     is_text(kind)
@@ -135,8 +132,7 @@ fn is_compressible(response: &HeaderMap) -> bool {
         && !forbids_change(response)
 }
 
-/// Whether a response has a content coding. `identity` and an empty field are ignored (RFC 9110 section
-/// 8.4.1).
+/// Whether a response has a content coding other than `identity` (RFC 9110 section 8.4.1).
 pub fn is_coded(response: &HeaderMap) -> bool {
     response.get_all(CONTENT_ENCODING).iter().any(|line| names_coding(line.as_bytes()))
 }
@@ -147,7 +143,6 @@ pub fn names_coding(line: &[u8]) -> bool {
     codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Whether the If-Range of a request is a date or a weak tag.
 fn is_dated(request: &HeaderMap) -> bool {
     request.get(IF_RANGE).is_some_and(|condition| !condition.as_bytes().starts_with(b"\""))
 }
@@ -157,18 +152,15 @@ fn forbids_change(headers: &HeaderMap) -> bool {
     directives(headers, &CACHE_CONTROL).any(|directive| directive.name.eq_ignore_ascii_case("no-transform"))
 }
 
-/// Whether bodies of a media type compress well: text, and formats without internal compression.
 fn is_text(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    // Events are short, and a stream would occupy an encoder for the whole connection.
     let is_text = kind.starts_with("text/") && kind != "text/event-stream";
     is_text
         || [".xml", "+xml", "+json", "+yaml", "+text"].iter().any(|end| kind.ends_with(end))
         || TEXT.contains(&kind.as_str())
 }
 
-/// Another encoding of the content must not have the strong validator of the first one (RFC 9110 section
-/// 8.8.1).
+/// A coded form must not have the strong validator of the received one (RFC 9110 section 8.8.1).
 fn weaken(headers: &mut HeaderMap) {
     let Some(tag) = headers.remove(ETAG) else { return };
     let weak = if tag.as_bytes().starts_with(b"W/") {
@@ -184,7 +176,7 @@ fn weaken(headers: &mut HeaderMap) {
 /// A smaller body fits into one packet anyway, and gzip adds 18 bytes.
 const SMALLEST: u64 = 512;
 
-/// Fields about the received bytes (RFC 9530, RFC 3230, RFC 1864), and Accept-Ranges.
+/// RFC 9530, RFC 3230, RFC 1864, and Accept-Ranges.
 const OF_THE_BYTES: [HeaderName; 6] = [
     CONTENT_LENGTH,
     ACCEPT_RANGES,
@@ -194,7 +186,7 @@ const OF_THE_BYTES: [HeaderName; 6] = [
     HeaderName::from_static("content-md5"),
 ];
 
-/// In addition to `text/*` and suffixes such as `+xml` and `+json`. WOFF and WOFF2 are compressed already.
+/// In addition to `text/*`, `+xml` and `+json`. WOFF and WOFF2 are compressed already.
 const TEXT: [&str; 20] = [
     "application/ecmascript",
     "application/graphql",
@@ -385,7 +377,6 @@ mod tests {
         ]);
         expected.append("vary", HeaderValue::from_static("accept-encoding"));
         assert_eq!(headers, expected);
-        // A second call changes nothing.
         Form::Coded(Coding::Brotli).describe(&mut headers);
         assert_eq!(headers, expected);
 
@@ -411,7 +402,6 @@ mod tests {
             let all = |entry: &(String, u16)| entry.1 > 0 && entry.0 == "*";
             match choose(&request, &ALL) {
                 Some(coding) => prop_assert!(weighed.iter().any(|entry| named(entry, 1, &[coding]) || all(entry))),
-                // A coding with full weight is always chosen.
                 None => prop_assert!(!weighed.iter().any(|entry| named(entry, WHOLE, &ALL))),
             }
         }

@@ -1,16 +1,11 @@
-//! Eviction and admission: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects, as in libCacheSim,
-//! the simulator of its authors.
+//! Eviction and admission: S3-FIFO (Yang et al., SOSP 2023) over bytes instead of objects.
 //!
-//! A new object enters the small queue. The small queue evicts while the main queue has at most nine tenths
-//! of the store. An object without a hit is evicted at the end of the small queue, and its name is
-//! remembered; otherwise it moves to the main queue. In the main queue, an object with hits gets another
-//! turn. A new object whose name is remembered enters the main queue directly. Remembered names are limited
-//! by the bytes of their objects, to the size of the main queue. A hit increments a counter and moves
-//! nothing. Before the first eviction, new objects enter the main queue when the small queue has a tenth of
-//! the store.
+//! A new object enters the small queue. At its end, an object without a hit is evicted and its name
+//! is remembered; otherwise it moves to the main queue, where an object with hits gets another
+//! turn. A new object whose name is remembered enters the main queue directly.
 //!
-//! An object that another tier stores too is admitted only if there is room, or if its name is remembered. So
-//! objects with a single request evict nothing.
+//! An object that another tier stores too is admitted only if there is room, or if its name is
+//! remembered.
 
 mod ghosts;
 
@@ -19,17 +14,15 @@ use std::collections::{HashMap, VecDeque};
 use self::ghosts::Ghosts;
 use crate::hash::U64Hasher;
 
-/// The objects of a store, by number, with a limit for their total size.
+/// The objects of a store, with a limit for their total size.
 #[derive(Debug)]
 pub struct Eviction {
     capacity: u64,
     objects: HashMap<u64, Object, U64Hasher>,
     small: Queue,
     main: Queue,
-    /// Names of objects that were evicted from the small queue.
     ghosts: Ghosts,
     was_full: bool,
-    /// Distinguishes an object from earlier ones with the same number.
     generation: u64,
 }
 
@@ -73,8 +66,7 @@ impl Eviction {
         self.capacity
     }
 
-    /// Whether to admit an object that another tier stores too: there is room for it, or its name is
-    /// remembered. Otherwise its name is remembered from now on.
+    /// Whether to admit an object that another tier stores too.
     pub fn is_worth(&mut self, number: u64, bytes: u64) -> bool {
         if self.bytes() + bytes <= self.capacity || self.ghosts.has(number) {
             return true;
@@ -83,7 +75,7 @@ impl Eviction {
         false
     }
 
-    /// Adds or replaces an object. Returns the evicted objects, or only `number` if it is too large.
+    /// Adds or replaces an object. Returns the evicted objects, possibly `number` itself.
     pub fn insert(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         self.remove(number);
         let was_known = self.ghosts.take(number);
@@ -98,7 +90,7 @@ impl Eviction {
         evicted
     }
 
-    /// Changes the size of an object, or adds it. The evicted objects may include `number`.
+    /// Changes the size of an object, or adds it. Returns the evicted objects.
     pub fn resize(&mut self, number: u64, bytes: u64) -> Vec<u64> {
         let Some(object) = self.objects.get_mut(&number) else { return self.insert(number, bytes) };
         let queue = if object.is_main { &mut self.main } else { &mut self.small };
@@ -107,7 +99,6 @@ impl Eviction {
         self.make_room(self.capacity)
     }
 
-    /// Evicts objects until their total size is at most `most`.
     fn make_room(&mut self, most: u64) -> Vec<u64> {
         let mut evicted = Vec::new();
         while self.bytes() > most {
@@ -128,7 +119,7 @@ impl Eviction {
         if let Some(object) = self.objects.remove(&number) {
             let queue = if object.is_main { &mut self.main } else { &mut self.small };
             queue.bytes -= object.bytes;
-            // Many removals without evictions would leave stale entries in the queue.
+            // Many removals without evictions would leave stale entries.
             if queue.order.len() > 2 * self.objects.len() + SLACK {
                 let objects = &self.objects;
                 queue.order.retain(|(number, generation)| {
@@ -138,7 +129,6 @@ impl Eviction {
         }
     }
 
-    /// Evicts an object, or moves all objects of the small queue to the main queue.
     fn evict(&mut self) -> Option<u64> {
         self.was_full = true;
         let most_in_main = self.capacity - self.capacity / SMALL_PART;
@@ -165,7 +155,6 @@ impl Eviction {
     }
 }
 
-/// The small queue is a tenth of the store.
 const SMALL_PART: u64 = 10;
 const MOST_HITS: u8 = 3;
 /// Minimum queue length before stale entries are removed.
@@ -182,7 +171,6 @@ mod tests {
         let mut store = Eviction::new(100);
         store.insert(1, 10);
         store.hit(1);
-        // A scan of a hundred objects without further requests.
         let evicted: Vec<_> = (100..200).flat_map(|number| store.insert(number, 10)).collect();
         assert!(!evicted.contains(&1));
         assert_eq!(evicted.len(), 91);
@@ -194,7 +182,6 @@ mod tests {
         for number in 0..11 {
             store.insert(number, 10);
         }
-        // 0 was evicted by 10 and is requested again.
         store.insert(0, 10);
         let evicted: Vec<_> = (100..105).flat_map(|number| store.insert(number, 10)).collect();
         assert!(!evicted.contains(&0), "{evicted:?}");
@@ -210,7 +197,6 @@ mod tests {
         assert!(!store.is_worth(9, 11));
         assert!(store.is_worth(9, 11));
         assert!(store.insert(9, 11).len() == 1);
-        // Further names, for nine tenths of the store's bytes.
         assert!(!store.is_worth(10, 20));
         for number in 100..107 {
             assert!(!store.is_worth(number, 10));
@@ -228,7 +214,6 @@ mod tests {
         store.insert(0, 10);
         assert_eq!(store.insert(1, 101), [1]);
         assert_eq!(store.bytes(), 10);
-        // An object that grows keeps its place in the queue.
         assert_eq!(store.resize(0, 101), [0]);
         assert_eq!(store.bytes(), 0);
     }

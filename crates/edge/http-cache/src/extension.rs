@@ -1,8 +1,6 @@
-//! Protection against web cache deception: checks that the Content-Type of a response fits the extension of
-//! its path.
+//! Protection against web cache deception: the Content-Type must fit the extension of the path.
 //!
-//! Example: an origin that ignores the end of a path serves the account page at `/account/x.css`, and a rule
-//! caches stylesheets.
+//! Example: an origin that ignores the end of a path serves the account page at `/account/x.css`.
 
 use std::borrow::Cow;
 
@@ -10,9 +8,8 @@ use http_types::HeaderValue;
 
 use crate::path;
 
-/// Whether a Content-Type fits the extension of a path. A path without a known extension fits every type. A
-/// missing type fits no known extension, because the response may be a page. `application/octet-stream` fits
-/// every extension, because browsers do not render it.
+/// Whether a Content-Type fits the extension of a path. A missing type fits no known extension;
+/// `application/octet-stream` fits all.
 pub fn fits_extension(path: &str, content_type: Option<&HeaderValue>) -> bool {
     let readings = path::readings(path);
     let paths = std::iter::once(path).chain(readings.iter().map(String::as_str));
@@ -24,14 +21,12 @@ pub fn fits_extension(path: &str, content_type: Option<&HeaderValue>) -> bool {
     essence == "application/octet-stream" || types.all(|types| types.iter().any(|kind| is(&essence, kind)))
 }
 
-/// The types of a known extension.
 fn expected(path: &str) -> Option<&'static [&'static str]> {
     let file = path.rsplit('/').next()?;
     let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
     TYPES.iter().find(|(extensions, _)| extensions.contains(&&extension[..])).map(|(_, types)| *types)
 }
 
-/// The media type without parameters, in lower case.
 fn essence(value: &HeaderValue) -> Option<Cow<'_, str>> {
     let text = value.to_str().ok()?.split(';').next()?.trim();
     let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -43,8 +38,6 @@ fn is(essence: &str, kind: &str) -> bool {
     if kind.ends_with('/') { essence.starts_with(kind) } else { essence == kind }
 }
 
-/// Extensions of static files with their types, registered at IANA or in common use. Images are often
-/// converted to another format under the same name.
 const TYPES: &[(&[&str], &[&str])] = &[
     (&["css"], &["text/css"]),
     (

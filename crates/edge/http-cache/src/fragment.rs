@@ -1,5 +1,4 @@
-//! Partial responses: a 206 with one part, and the representation that it belongs to (RFC 9110 section
-//! 15.3.7, RFC 9111 section 3.4).
+//! A 206 with one part, and its representation (RFC 9110 section 15.3.7, RFC 9111 section 3.4).
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
@@ -12,7 +11,7 @@ use crate::{
     ranges::{Part, announced},
 };
 
-/// Identifies a representation. Only parts of the same representation may be combined.
+/// Only parts of the same representation may be combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Representation {
     /// A strong tag. A date is not sufficient: whether it is strong depends on two clocks.
@@ -22,14 +21,12 @@ pub(crate) struct Representation {
 }
 
 impl Representation {
-    /// Reads the header of a whole response; `None` if it has no strong tag, so that nothing can be combined
-    /// with it.
+    /// Nothing can be combined without a strong tag.
     pub(crate) fn of(whole: &HeaderMap) -> Option<Self> {
         let tag = strong_tag(whole)?.clone();
         Some(Self { tag, coding: coding(whole).cloned(), length: announced(whole) })
     }
 
-    /// Whether a header has the same tag and coding.
     fn is_named_by(&self, headers: &HeaderMap) -> bool {
         headers.get(ETAG) == Some(&self.tag) && coding(headers) == self.coding.as_ref()
     }
@@ -46,8 +43,7 @@ pub struct Fragment<'r> {
 }
 
 impl<'r> Fragment<'r> {
-    /// Parses a response header; `None` if it is not a single part of a representation with a strong tag, or
-    /// is inconsistent.
+    /// Parses a header; `None` if it is not a single consistent part with a strong tag.
     pub fn read(status: StatusCode, headers: &'r HeaderMap) -> Option<Self> {
         let mut ranges = headers.get_all(CONTENT_RANGE).iter();
         let (part, length) = Part::read(ranges.next()?.to_str().ok()?)?;
@@ -67,14 +63,13 @@ impl<'r> Fragment<'r> {
             && representation.length.is_none_or(|length| length == self.length)
     }
 
-    /// Whether Content-Length is present and equals the length in Content-Range. Otherwise the bytes must not
-    /// be used before the end of the body.
+    /// Whether Content-Length equals the length in Content-Range. Otherwise the bytes must not be
+    /// used before the end of the body.
     pub fn is_announced(&self) -> bool {
         announced(self.headers).is_some()
     }
 
-    /// Derives the header of the whole response, if no other response is known. `None` if the request had
-    /// If-Range, because the response may then omit fields that the client has.
+    /// Derives the header of the whole response; `None` if the request had If-Range.
     pub fn whole(&self, request: &HeaderMap) -> Option<HeaderMap> {
         if request.contains_key(IF_RANGE) {
             return None;
@@ -86,12 +81,12 @@ impl<'r> Fragment<'r> {
     }
 }
 
-/// Whether a 206 with one or more parts is of the same representation as a stored response.
+/// Whether a 206 is of the same representation.
 pub fn is_same_representation(partial: &HeaderMap, stored: &Stored) -> bool {
     Representation::of(&stored.headers).is_some_and(|representation| representation.is_named_by(partial))
 }
 
-/// The fields of a 206 that apply to the whole representation.
+/// The fields of a 206 for the whole representation.
 pub fn representation_fields(partial: &HeaderMap) -> HeaderMap {
     let mut fields = partial.clone();
     if is_multipart(partial) {

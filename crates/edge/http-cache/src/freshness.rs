@@ -43,7 +43,7 @@ impl Lifetime {
 /// The conditions for the use of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// The freshness lifetime, from the generation of the response at its origin.
+    /// From the generation of the response at its origin.
     pub lifetime: Duration,
     /// The source of the lifetime.
     pub source: Lifetime,
@@ -51,15 +51,14 @@ pub struct Terms {
     pub initial_age: Duration,
     /// When it was received or last validated.
     pub received: Time,
-    /// When it became stale by a soft purge or an invalidation, regardless of its lifetime.
+    /// When a purge or an invalidation made it stale.
     pub outdated: Option<Time>,
     /// The cache directives of the response.
     pub control: Control,
 }
 
 impl Terms {
-    /// Evaluates a response whose request was sent at `requested` and whose header was received at
-    /// `received`. `ttl` is the lifetime of the operator's rule, which overrides the response.
+    /// Evaluates a response. `ttl` is the lifetime of the operator's rule, which overrides it.
     pub fn read(
         status: StatusCode,
         headers: &HeaderMap,
@@ -82,11 +81,11 @@ impl Terms {
 
     /// Whether it is fresh.
     pub fn is_fresh(&self, now: Time) -> bool {
-        // Independent of the clock, which may be set back: a purged response stays stale.
+        // The clock may be set back, but a purged response stays stale.
         self.outdated.is_none() && self.lifetime > self.age(now)
     }
 
-    /// How long it has been stale; zero while it is fresh.
+    /// How long it has been stale.
     pub fn staleness(&self, now: Time) -> Duration {
         let by_age = self.age(now).saturating_sub(self.lifetime);
         self.outdated.map_or(by_age, |from| by_age.max(now.since(from)))
@@ -103,9 +102,8 @@ impl Terms {
     }
 }
 
-/// The lifetime that a rule's `ttl` gives a response with this status, if the rule names no statuses; `None`
-/// if the rule does not apply. The statuses follow nginx's `proxy_cache_valid` and Cloudflare's default
-/// edge TTLs: errors and client-specific responses do not get the lifetime of a page.
+/// The lifetime that a rule's `ttl` gives this status, as nginx's `proxy_cache_valid` and
+/// Cloudflare; `None` if the rule does not apply.
 pub fn rule_lifetime(status: StatusCode, ttl: Duration) -> Option<Duration> {
     match status.as_u16() {
         200 | 203 | 301 | 308 => Some(ttl),
@@ -154,8 +152,7 @@ fn age_value(text: &str) -> Option<Duration> {
     text.bytes().all(|digit| digit.is_ascii_digit()).then(|| crate::control::seconds(text))
 }
 
-/// Statuses that may be stored with a heuristic lifetime (RFC 9110 section 15.1). A 206 is combined with the
-/// whole.
+/// RFC 9110 section 15.1. A 206 is combined with the whole.
 pub(crate) fn is_heuristically_cacheable(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203 | 204 | 206 | 300 | 301 | 308 | 404 | 405 | 410 | 414 | 501)
 }
@@ -169,7 +166,6 @@ const LONGEST_ABSENCE: Duration = Duration::from_secs(3 * 60);
 /// "a typical setting of this fraction might be 10%" (RFC 9111 section 4.2.2).
 const HEURISTIC_PART: u32 = 10;
 
-/// Heuristic lifetimes are limited to one day.
 const LONGEST_HEURISTIC: Duration = Duration::from_secs(86_400);
 
 #[cfg(test)]
@@ -178,7 +174,6 @@ mod tests {
 
     use super::*;
 
-    /// Sun, 06 Nov 1994 08:49:37 GMT.
     const DAY: u64 = 784_111_777_000;
 
     fn terms(status: u16, fields: &[(&'static str, &str)]) -> Terms {
@@ -247,7 +242,6 @@ mod tests {
     #[test]
     fn age_is_what_is_told_and_what_the_request_took_or_what_the_date_shows() {
         let age = |fields: &[(&'static str, &str)]| terms(200, fields).initial_age.as_secs();
-        // The request took two seconds.
         assert_eq!(age(&[]), 2);
         assert_eq!(age(&[("age", "30")]), 32);
         assert_eq!(age(&[("age", "30, 5")]), 32);
@@ -262,7 +256,6 @@ mod tests {
         let mut terms = terms(200, &[("cache-control", "max-age=10")]);
         let at = |seconds: u64| Time::from_millis(DAY + seconds * 1000);
         assert!(terms.is_fresh(at(7)));
-        // It was two seconds old on arrival.
         assert!(!terms.is_fresh(at(8)));
         assert_eq!([at(7), at(8), at(11)].map(|now| terms.seconds_left(now)), [1, 0, -3]);
         terms.outdated = Some(at(4));

@@ -1,9 +1,8 @@
-//! A hasher for keys and object numbers, which are hashes already. Hashing them again as text would take
-//! longer than the lookup.
+//! A hasher for keys and object numbers, which are hashes already.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Multiplies numbers by a random factor, so that clients which choose numbers cannot cause collisions.
+/// Multiplies by a random factor, so that clients cannot cause collisions.
 #[derive(Debug, Clone)]
 pub struct U64Hasher {
     factor: u64,
@@ -32,8 +31,7 @@ pub struct Spreading {
 
 impl Hasher for Spreading {
     fn write_u64(&mut self, number: u64) {
-        // The upper bits of the product depend on all bits of the number. Tables use the lower bits, so swap
-        // the bytes.
+        // The upper bits depend on all bits of the number, and tables use the lower bits: swap.
         self.state = (self.state ^ number).wrapping_mul(self.factor).swap_bytes();
     }
 
@@ -58,8 +56,6 @@ mod tests {
                 let hash = spread.hash_one(number << shift);
                 counts[usize::try_from(hash % 256).unwrap()] += 1;
             }
-            // 256 on average. Multiples of a factor near a simple fraction leave some slots empty, which is
-            // harmless.
             assert!(counts.iter().all(|&count| count < 2048), "{shift}: {counts:?}");
         }
     }

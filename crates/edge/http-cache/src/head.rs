@@ -1,5 +1,5 @@
-//! Binary format of a stored response without its body. It is parsed for every response that is found on
-//! disk, so parsing must be fast.
+//! Binary format of a stored response without its body. It is parsed for every response that is
+//! found on disk, so parsing must be fast.
 //!
 //! ```text
 //! version u8 | flags u8 | status u16 | lifetime, initial age, received, outdated u64, in milliseconds | epoch u64
@@ -7,8 +7,8 @@
 //! selecting request fields: name | whether there is a value u8 | value
 //! fields: name | length of the value u32; all values follow after the last field
 //! ```
-//! Numbers are little-endian. Texts are prefixed by their length, and lists by their number of elements, both
-//! u32.
+//! Numbers are little-endian. Texts are prefixed by their length, and lists by their number of
+//! elements, both u32.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ pub struct Head {
     pub stored: Stored,
     /// The attributes that purges match.
     pub subject: Subject,
-    /// The purge epoch when the request was sent to the origin.
+    /// The purge epoch of the request to the origin.
     pub began: u64,
 }
 
-/// Serialises a response. The URL is part of its key and not included.
+/// Serialises a response without its URL, which is in the key.
 pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
     let Stored { status, headers, terms, selection } = stored;
     let is_set = [terms.source == Lifetime::Rule, terms.outdated.is_some(), selection.language().is_some()];
@@ -64,8 +64,8 @@ pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
     bytes
 }
 
-/// Parses a response with this URL; `targets` are the targeted cache fields of its zone. `None` if the bytes
-/// are invalid or of another version.
+/// Parses a response; `targets` are its zone's targeted cache fields. `None` if the bytes are
+/// invalid or of another version.
 pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
     let mut rest = Rest(bytes);
     let [version, flags] = rest.take(2)?.try_into().ok()?;
@@ -97,7 +97,6 @@ pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
     Some(Head { stored: Stored { status, headers, terms, selection }, subject, began })
 }
 
-/// A header whose values share one buffer.
 fn headers(fields: Vec<(HeaderName, usize)>, values: &[u8]) -> Option<HeaderMap> {
     let (values, mut begin) = (bytes::Bytes::copy_from_slice(values), 0_usize);
     let mut headers = HeaderMap::with_capacity(fields.len().min(MOST_FIELDS));
@@ -114,7 +113,8 @@ fn text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Lengths above 4 GiB are truncated. The result cannot be parsed, so the response counts as missing.
+/// Lengths above 4 GiB are truncated. The result cannot be parsed, so the response counts as
+/// missing.
 fn length(bytes: &mut Vec<u8>, length: usize) {
     bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -123,7 +123,6 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The remaining input.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {
@@ -167,16 +166,12 @@ impl<'b> Rest<'b> {
     }
 }
 
-/// Version 1 could contain `Set-Cookie`.
 const VERSION: u8 = 2;
 
-/// A rule set the lifetime.
 const BY_RULE: u8 = 1;
 const OUTDATED: u8 = 2;
-/// The response has a language.
 const LANGUAGE: u8 = 4;
 
-/// Limit for the initial allocation.
 const MOST_FIELDS: usize = 64;
 
 #[cfg(test)]

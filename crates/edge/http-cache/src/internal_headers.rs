@@ -1,9 +1,7 @@
-//! Internal header fields between data centres of a network. They are removed from requests and responses
-//! that enter or leave the network.
+//! Internal header fields between data centres, which are removed at the edge of the network.
 //!
-//! Every request and response is searched for them, and few have one. All internal names begin with one of
-//! two prefixes, so comparing four bytes excludes nearly all other names. The rest are looked up by a hash of
-//! the first and last eight bytes.
+//! Few headers have one. Internal names begin with one of two prefixes, so comparing four bytes
+//! excludes nearly all others; the rest are looked up by a hash.
 
 use std::sync::LazyLock;
 
@@ -14,7 +12,7 @@ pub fn is_internal(name: &[u8]) -> bool {
     position(name).is_some()
 }
 
-/// Whether a field is internal, regardless of the case of its name.
+/// Whether a field is internal, in any case.
 pub fn is_internal_in_any_case(name: &[u8]) -> bool {
     let mut lower = [0; LONGEST];
     let Some(lower) = lower.get_mut(..name.len()).filter(|_| may_be(name, CASE)) else { return false };
@@ -23,7 +21,7 @@ pub fn is_internal_in_any_case(name: &[u8]) -> bool {
     is_internal(lower)
 }
 
-/// Whether a name has one of the prefixes. `case` masks the bits of four bytes that are ignored.
+/// `case` masks the bits of four bytes that are ignored.
 #[inline]
 fn may_be(name: &[u8], case: u32) -> bool {
     let Some(begin) = name.first_chunk() else { return false };
@@ -31,7 +29,7 @@ fn may_be(name: &[u8], case: u32) -> bool {
     begin & BEGINS[0].1 == BEGINS[0].0 || begin & BEGINS[1].1 == BEGINS[1].0
 }
 
-/// Removes internal fields from a header that enters or leaves the network. Does not allocate.
+/// Removes internal fields from a header, without allocation.
 #[inline]
 pub fn clear(headers: &mut HeaderMap) {
     clear_by(headers, position);
@@ -53,7 +51,6 @@ pub fn clear_by(headers: &mut HeaderMap, position: impl Fn(&[u8]) -> Option<usiz
     }
 }
 
-/// The position of a name in [`NAMES`].
 #[inline]
 fn position(name: &[u8]) -> Option<usize> {
     if !may_be(name, 0) {
@@ -70,14 +67,13 @@ fn position(name: &[u8]) -> Option<usize> {
     None
 }
 
-/// `None` for names of less than eight bytes, which are shorter than all internal names.
+/// `None` for names that are shorter than all internal names.
 const fn hash(name: &[u8]) -> Option<u64> {
     let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) else { return None };
     let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
     Some((first.wrapping_mul(FACTORS[0]).rotate_left(29) ^ last).wrapping_mul(FACTORS[1]))
 }
 
-/// The first slot of a hash. Takes bits that the multiplication mixes well.
 const fn slot(hash: u64) -> usize {
     (hash >> 44) as usize % ROOM
 }
@@ -108,14 +104,14 @@ const ROOM: usize = 256;
 
 const EMPTY: u8 = u8::MAX;
 
-/// Odd, with well-distributed bits: the fractional parts of the golden ratio and of the square root of 3.
+/// Odd: fractional parts of the golden ratio and of the square root of 3.
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 
-/// Prefixes of all internal names with their masks: "lh-", and the first four bytes of "x-longhaul-".
+/// With masks: "lh-", and the first four bytes of "x-longhaul-".
 const BEGINS: [(u32, u32); 2] =
     [(u32::from_le_bytes(*b"lh-\0"), 0x00ff_ffff), (u32::from_le_bytes(*b"x-lo"), u32::MAX)];
 
-/// The bit that distinguishes lower from upper case in each of four bytes. A hyphen has it set.
+/// The bit of lower case in each of four bytes. A hyphen has it set.
 const CASE: u32 = 0x2020_2020;
 
 const LONGEST: usize = 23;
@@ -316,7 +312,6 @@ mod tests {
         assert!(headers.is_empty());
     }
 
-    /// An internal name with a changed, inserted or removed byte, or any text.
     fn close() -> impl Strategy<Value = Vec<u8>> {
         let ours = proptest::sample::select(&NAMES[..]);
         let change = (ours, any::<proptest::sample::Index>(), 0..4_u8, any::<u8>());

@@ -8,8 +8,8 @@ use sfv::{BareItem, ListEntry, Parser};
 
 use crate::path;
 
-/// The URLs that this response invalidates: the request's URL, and URLs of the same origin in Location and
-/// Content-Location. Paths are in normal form. Empty if the method is safe or the response is an error.
+/// The URLs that this response invalidates, in normal form: those of the request, Location and
+/// Content-Location with the same origin. Empty for a safe method or an error.
 pub fn urls(method: &Method, url: &Uri, status: StatusCode, response: &HeaderMap) -> Vec<Uri> {
     if is_safe(method) || !(status.is_success() || status.is_redirection()) {
         return Vec::new();
@@ -20,7 +20,7 @@ pub fn urls(method: &Method, url: &Uri, status: StatusCode, response: &HeaderMap
     std::iter::once(url.clone()).chain(same_origin).collect()
 }
 
-/// Whether Content-Location identifies the response with a GET of the same URL (RFC 9110 section 9.3.3).
+/// Whether Content-Location is the URL of the request (RFC 9110 section 9.3.3).
 pub fn is_own_location(url: &Uri, response: &HeaderMap) -> bool {
     let mut locations = response.get_all(CONTENT_LOCATION).iter().peekable();
     let is_own = |location: &HeaderValue| {
@@ -31,18 +31,18 @@ pub fn is_own_location(url: &Uri, response: &HeaderMap) -> bool {
     locations.peek().is_some() && locations.all(is_own)
 }
 
-/// Whether a method is safe according to IANA's HTTP Method Registry.
+/// Whether a method is safe (IANA's HTTP Method Registry).
 pub fn is_safe(method: &Method) -> bool {
     const OTHERS: [&str; 5] = ["PRI", "PROPFIND", "QUERY", "REPORT", "SEARCH"];
     method.is_safe() || OTHERS.contains(&method.as_str())
 }
 
-/// The groups of a response (`Cache-Groups`); empty if the field is invalid.
+/// The groups in `Cache-Groups`; empty if the field is invalid.
 pub fn groups(response: &HeaderMap) -> Vec<String> {
     strings(response, &CACHE_GROUPS)
 }
 
-/// The groups that the response to an unsafe request invalidates (`Cache-Group-Invalidation`).
+/// The groups that an unsafe request invalidates.
 pub fn invalidated_groups(method: &Method, response: &HeaderMap) -> Vec<String> {
     if is_safe(method) { Vec::new() } else { strings(response, &CACHE_GROUP_INVALIDATION) }
 }
@@ -56,19 +56,17 @@ fn strings(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
         }
         _ => None,
     });
-    // RFC 9875 requires support for at least 32 groups of 32 characters.
+    // RFC 9875 requires at least 32 groups of 32 characters.
     strings.filter(|group| group.len() <= LONGEST_GROUP).take(MOST_GROUPS).collect()
 }
 
-/// Scheme, host and port in a comparable form.
 fn origin(url: &Uri) -> (Option<&str>, Option<String>, Option<u16>) {
     let usual = if url.scheme_str() == Some("https") { 443 } else { 80 };
     let host = url.host().map(|host| host.trim_end_matches('.').to_ascii_lowercase());
     (url.scheme_str(), host, Some(url.port_u16().unwrap_or(usual)))
 }
 
-/// Resolves a reference against a base URL (RFC 3986 section 5.2). The result is in normal form and has no
-/// fragment.
+/// RFC 3986 section 5.2. The result is in normal form and has no fragment.
 fn resolve(base: &Uri, reference: &[u8]) -> Option<Uri> {
     let reference = String::from_utf8_lossy(reference);
     let reference = reference.trim().split('#').next().unwrap_or_default();
@@ -89,7 +87,6 @@ fn resolve(base: &Uri, reference: &[u8]) -> Option<Uri> {
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             (authority.rsplit('@').next().unwrap_or_default(), path.to_owned())
         }
-        // Without an authority, it is another kind of URL, such as `mailto:`.
         (None, Some(_)) => return None,
         (None, None) if rest.is_empty() => (authority.as_str(), base.path().to_owned()),
         (None, None) if rest.starts_with('/') => (authority.as_str(), rest.to_owned()),
@@ -104,7 +101,7 @@ fn resolve(base: &Uri, reference: &[u8]) -> Option<Uri> {
     format!("{scheme}://{authority}{path}{query}").parse().ok()
 }
 
-/// Splits off the scheme of a reference, if any (RFC 3986 section 3.1).
+/// RFC 3986 section 3.1.
 fn scheme_of(reference: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = reference.split_once(':')?;
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
@@ -209,7 +206,6 @@ mod tests {
             );
         }
         assert!(!is_own_location(&url, &HeaderMap::new()));
-        // Several lines must agree.
         let mut two = headers(&[("content-location", "c?d")]);
         two.append(CONTENT_LOCATION, "c?d".parse().unwrap());
         assert!(is_own_location(&url, &two));

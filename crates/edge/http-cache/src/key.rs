@@ -11,7 +11,7 @@ use http_types::{HeaderMap, HeaderName, Uri, header::COOKIE};
 
 use crate::path;
 
-/// Parts of a request that its key contains, in addition to scheme, authority and path.
+/// Parts of a request in its key, in addition to the URL without query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyRule {
     /// Query parameters, in any order; `None` is the unchanged query.
@@ -22,18 +22,17 @@ pub struct KeyRule {
     pub headers: Vec<HeaderName>,
 }
 
-/// A cache key: the URL, and the parts that the rule selects.
+/// The URL, and the parts that the rule selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// The hash of the text, computed once for all tables. It differs between processes.
+    /// Computed once for all tables. It differs between processes.
     hash: u64,
     text: Arc<str>,
 }
 
 impl Key {
-    /// Returns the key of a request. The URL has a scheme, an authority and a path in normal form. All
-    /// occurrences of a selected cookie, field or parameter are included in their order, and an absent one differs
-    /// from an empty one. Fields that may override the URL or the method at the origin are always included.
+    /// The key of a request, whose URL has a normal path. Fields that may override the URL or the
+    /// method are always included.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
         let mut key = String::with_capacity(USUAL);
         push_base(&mut key, url);
@@ -106,7 +105,6 @@ impl fmt::Display for Key {
     }
 }
 
-/// Appends scheme and authority in a comparable form.
 fn push_base(key: &mut String, url: &Uri) {
     key.push_str(url.scheme_str().unwrap_or("http"));
     let usual = if key.eq_ignore_ascii_case("https") { 443 } else { 80 };
@@ -119,14 +117,12 @@ fn push_base(key: &mut String, url: &Uri) {
     }
 }
 
-/// Appends the selected parameters sorted by name, unchanged.
 fn push_parameters(key: &mut String, query: &str, names: &[String]) {
     let chosen = |piece: &str| names.iter().find(|name| is_named(piece, name)).map(String::as_str);
-    // Some origins also separate parameters by `;`.
+    // Some origins also separate parameters by `;`, and sorting would reorder these.
     let chosen = |parameter: &'_ str| parameter.split(';').find_map(chosen);
     let mut found: Vec<_> =
         query.split('&').filter_map(|parameter| Some((chosen(parameter)?, parameter))).collect();
-    // For those, sorting would change the order of the inner parameters.
     if !found.iter().any(|(_, parameter)| parameter.contains(';')) {
         found.sort_by_key(|(name, _)| *name);
     }
@@ -136,8 +132,7 @@ fn push_parameters(key: &mut String, query: &str, names: &[String]) {
     }
 }
 
-/// Whether an origin may read a parameter under this name. PHP removes leading spaces, ends the name at `[`
-/// and NUL, and treats `.` and spaces as `_`; ASP.NET ignores case.
+/// PHP ends the name at `[` and NUL, and treats `.` and spaces as `_`; ASP.NET ignores case.
 fn is_named(parameter: &str, name: &str) -> bool {
     let written = parameter.split('=').next().unwrap_or_default();
     if written == name {
@@ -154,8 +149,7 @@ fn is_named(parameter: &str, name: &str) -> bool {
     !is_shorter && plain(&path::decoded_field(written)) == plain(name.as_bytes())
 }
 
-/// Whether common origins use this field instead of the host, the path, the scheme or the method of a
-/// request. The name may be in any case.
+/// Whether common origins use this field instead of the host, path, scheme or method.
 pub fn overrides_request(name: &str, value: &[u8]) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     match name.len() {
@@ -176,8 +170,7 @@ pub fn overrides_request(name: &str, value: &[u8]) -> bool {
     }
 }
 
-/// The hosts and schemes in a Forwarded field (RFC 7239 section 4). The addresses in it vary by client, and
-/// origins do not use them to override anything.
+/// RFC 7239 section 4. The addresses vary by client, and origins override nothing by them.
 fn forwarded(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let pairs = value.split(|byte| b",;".contains(byte)).map(<[u8]>::trim_ascii);
     pairs.filter(|pair| {
@@ -186,13 +179,12 @@ fn forwarded(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Appends bytes. Non-ASCII bytes are read as Latin-1.
+/// Non-ASCII bytes are read as Latin-1.
 fn push_bytes(key: &mut String, parts: &[&[u8]]) {
     key.push(SEPARATOR);
     key.extend(parts.iter().copied().flatten().map(|&byte| char::from(byte)));
 }
 
-/// The unchanged pairs of a cookie in all lines. Origins read its name like that of a parameter.
 fn cookies<'a>(request: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
     let lines = request.get_all(COOKIE).iter();
     let pairs = lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b';')).map(<[u8]>::trim_ascii);
@@ -206,7 +198,6 @@ const FORWARDED: &str = "forwarded";
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Typical length of a key in bytes.
 const USUAL: usize = 128;
 
 /// URLs, cookies and fields cannot contain a line end.
@@ -330,7 +321,6 @@ mod tests {
             ..KeyRule::default()
         };
         assert_eq!(key("http://a/?w=2&utm=x&v=1", &rule), "http://a/?v=1&w=2 b=2");
-        // PHP reads all of these as the cookie `b`, and uses the last one.
         let cookies = [(COOKIE, "b=2; b[x]=3; B=4; c=5; bb=6".parse().unwrap())].into_iter().collect();
         let found = Key::of(&"http://a/".parse().unwrap(), &cookies, &rule).to_string();
         assert_eq!(found, "http://a/ b=2 b[x]=3 B=4");

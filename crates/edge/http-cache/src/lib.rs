@@ -1,34 +1,8 @@
-//! The decision logic of an HTTP cache: pure functions of request headers, stored responses and the time.
+//! The decision logic of an HTTP cache: pure functions of request headers, stored responses and the
+//! time.
 //!
-//! | topic | item |
-//! | --- | --- |
-//! | cache keys, and fields that are always part of them | [`Key`], [`overrides_request`] |
-//! | normal form of a URL's path, and alternative readings of origins | [`path`] |
-//! | check of Content-Type against the path's extension | [`fits_extension`] |
-//! | Cache-Control and targeted cache fields of responses | [`Control`] |
-//! | storability of a response | [`may_store`] |
-//! | fields that are sent to the requesting client only | [`take_personal`] |
-//! | freshness lifetime and age | [`Terms`] |
-//! | reuse of a stored response for a request | [`Stored::reuse`] |
-//! | selection of variants by Vary | [`Selection`] |
-//! | compression | [`Form`] |
-//! | responses to conditional and range requests | [`is_not_modified`], [`ranges`] |
-//! | unsolicited 304 and 206 responses | [`is_solicited`] |
-//! | the missing rest or part of a body | [`Rest`] |
-//! | combination of 206 responses | [`Fragment`] |
-//! | partially stored bodies | [`Coverage`] |
-//! | updates of stored responses by 304 and HEAD, and the end of their use | [`update`] |
-//! | invalidation by unsafe requests | [`invalidation`] |
-//! | purges | [`purge`] |
-//! | eviction and admission | [`Eviction`] |
-//! | hashing of keys and object numbers | [`Spread`] |
-//! | binary format of a response without its body | [`head`] |
-//! | Max-Forwards of TRACE and OPTIONS | [`MaxForwards`] |
-//! | internal fields of the network | [`internal`] |
-//! | generation of Cache-Status | [`CacheStatus`] |
-//! | parsing of Cache-Status | [`Told`] |
-//!
-//! The crate has no clock, no sockets and no bodies: the caller provides the time and stores the bytes.
+//! Start with [`Key`], [`may_store`], [`Terms`], [`VaryKey`] and [`Stored::reuse`]. The crate has
+//! no clock, no sockets and no bodies.
 
 mod cache_outcome;
 mod cacheability;

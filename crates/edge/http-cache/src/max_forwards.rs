@@ -1,11 +1,11 @@
-//! Max-Forwards: how many proxies may forward a TRACE or an OPTIONS (RFC 9110 section 7.6.2).
+//! Max-Forwards of TRACE and OPTIONS (RFC 9110 section 7.6.2).
 
 use http_types::{HeaderMap, HeaderName, HeaderValue, Method};
 
 /// The effect of Max-Forwards on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxForwards {
-    /// The request is forwarded unchanged: its method has no such limit, or the field is absent or invalid.
+    /// No limit applies to the request.
     Unlimited,
     /// The request is forwarded with this value.
     Forward(u64),
@@ -17,7 +17,7 @@ impl MaxForwards {
     /// The field's name.
     pub const FIELD: HeaderName = HeaderName::from_static("max-forwards");
 
-    /// Reads the field of a request. A number above 2^64 - 1 counts as 2^64 - 1.
+    /// Reads the field of a request. Numbers above 2^64 - 1 are clamped.
     pub fn of(method: &Method, request: &HeaderMap) -> Self {
         if !matches!(*method, Method::TRACE | Method::OPTIONS) {
             return Self::Unlimited;

@@ -1,13 +1,12 @@
 //! The normal form of a URL's path, and alternative readings by origins.
 //!
-//! The normal form follows RFC 3986 section 6.2.2: no dot segments, no percent-encoded unreserved characters,
-//! upper case hex digits, and percent-encoded non-ASCII bytes. Repeated slashes are kept, because some
-//! origins treat them as distinct resources.
+//! The normal form follows RFC 3986 section 6.2.2, with encoded non-ASCII bytes. Repeated slashes
+//! are kept, because some origins treat them as distinct resources.
 
 use std::borrow::Cow;
 
-/// The normal form of a path that begins with `/`. It is idempotent, at most three times as long, and
-/// borrowed if the path is normal. Invalid percent-encodings are kept.
+/// The normal form of a path that begins with `/`. It is idempotent and at most three times as
+/// long.
 pub fn normal(path: &str) -> Cow<'_, str> {
     if is_normal(path.as_bytes()) {
         return Cow::Borrowed(path);
@@ -61,10 +60,7 @@ pub fn merged(path: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Alternative paths that an origin may serve for a normal path, except the path with merged slashes: with
-/// encoded separators decoded, parameters of segments removed, blanks after dots removed, overlong UTF-8
-/// decoded, or truncated at an encoded delimiter. The results have merged slashes and no dot segments. Empty
-/// for most paths.
+/// Other paths that an origin may serve for a normal path. Empty for most paths.
 pub fn readings(path: &str) -> Vec<String> {
     if !may_be_read_otherwise(path.as_bytes()) {
         return Vec::new();
@@ -96,7 +92,7 @@ pub fn readings(path: &str) -> Vec<String> {
     readings
 }
 
-/// Decodes a query or form field: percent-encoding, and `+` as a space.
+/// Decodes a query or form field, with `+` as a space.
 pub fn decoded_field(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b'%' | b'+')) {
@@ -128,7 +124,6 @@ fn is_normal(path: &[u8]) -> bool {
     true
 }
 
-/// Whether there is a normal or an invalid percent-encoding at a position.
 fn is_normal_encoding(path: &[u8], at: usize) -> bool {
     if path[at] != b'%' {
         return false;
@@ -147,7 +142,6 @@ fn is_dot_segment(segment: &[u8]) -> bool {
     matches!(segment, b"." | b"..")
 }
 
-/// Removes dot segments (RFC 3986 section 5.2.4); `None` if there are no dot segments.
 pub(crate) fn without_dot_segments(path: &str) -> Option<String> {
     if !path.split('/').any(|segment| is_dot_segment(segment.as_bytes())) {
         return None;
@@ -171,7 +165,6 @@ pub(crate) fn without_dot_segments(path: &str) -> Option<String> {
     Some(format!("/{}", kept.join("/")))
 }
 
-/// Whether a path contains a separator or delimiter that origins treat differently.
 fn may_be_read_otherwise(path: &[u8]) -> bool {
     path.iter().enumerate().any(|(at, byte)| match byte {
         b'\\' | b';' => true,
@@ -185,7 +178,6 @@ fn may_be_read_otherwise(path: &[u8]) -> bool {
     })
 }
 
-/// Encoded characters at which some origins truncate the path.
 fn is_end(byte: u8) -> bool {
     matches!(byte, b'\0' | b'\n' | b'\r' | b'?' | b'#')
 }
@@ -194,8 +186,7 @@ fn resolved(path: &str) -> String {
     without_dot_segments(path).unwrap_or_else(|| path.to_owned())
 }
 
-/// Decodes `%2F`, `%5C` and `\` to a slash, `%3B` to `;`, `%25` to a percent sign that may begin another
-/// encoding, and overlong UTF-8 to the percent-encoded character.
+/// `%25` may begin another encoding. Overlong UTF-8 becomes the percent-encoded character.
 fn with_decoded_separators(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut rest = path;
@@ -220,27 +211,25 @@ fn with_decoded_separators(path: &str) -> String {
     normal_encoding(&out).into_owned()
 }
 
-/// Removes everything after `;` in each segment, as servlet containers do.
+/// As servlet containers do with everything after `;` in a segment.
 fn without_parameters(path: &str) -> String {
     let bare: Vec<_> = path.split('/').map(|segment| segment.split(';').next().unwrap_or_default()).collect();
     bare.join("/")
 }
 
-/// Replaces segments of dots and blanks by `..`, because Windows removes trailing blanks of names.
+/// Windows removes trailing blanks of names.
 fn with_plain_dots(path: &str) -> String {
     let plain = |segment| if is_blank_dots(str::as_bytes(segment)) { ".." } else { segment };
     path.split('/').map(plain).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a segment consists of dots followed by encoded blanks.
 fn is_blank_dots(segment: &[u8]) -> bool {
     let dots = segment.iter().take_while(|byte| **byte == b'.').count();
     let blanks = &segment[dots..];
     dots > 0 && !blanks.is_empty() && blanks.chunks(ENCODED).all(|blank| matches!(blank, b"%20" | b"%09"))
 }
 
-/// The ASCII character that is encoded at a position as overlong UTF-8, or as `%u` (IIS), and the length of
-/// the encoding.
+/// As overlong UTF-8, or as `%u` (IIS), with the length of the encoding.
 fn overlong(path: &[u8], at: usize) -> Option<(u8, usize)> {
     if let [b'%', b'u' | b'U', digits @ ..] = path.get(at..at + "%u002e".len())? {
         let code =
@@ -248,7 +237,7 @@ fn overlong(path: &[u8], at: usize) -> Option<(u8, usize)> {
         return u8::try_from(code).ok().filter(u8::is_ascii).map(|byte| (byte, "%u002e".len()));
     }
     let first = encoded_byte(path, at)?;
-    // The first byte determines the length (RFC 3629 section 3). Only these can encode ASCII.
+    // Only these lengths can encode ASCII (RFC 3629 section 3).
     let length = match first {
         0xc0 | 0xc1 => 2,
         0xe0 => 3,
@@ -263,14 +252,12 @@ fn overlong(path: &[u8], at: usize) -> Option<(u8, usize)> {
     u8::try_from(code).ok().filter(u8::is_ascii).map(|byte| (byte, length * ENCODED))
 }
 
-/// Truncates a path at an encoded NUL, line end, `?` or `#`.
 fn without_rest(path: &str) -> &str {
     let ends = |(at, _): &(usize, &str)| encoded_byte(path.as_bytes(), *at).is_some_and(is_end);
     let end = path.match_indices('%').find(ends).map_or(path.len(), |(at, _)| at);
     &path[..end]
 }
 
-/// The byte that is percent-encoded at a position.
 fn encoded_byte(bytes: &[u8], at: usize) -> Option<u8> {
     let [b'%', high, low] = *bytes.get(at..at + ENCODED)? else { return None };
     let digit = |letter: u8| char::from(letter).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
@@ -290,7 +277,6 @@ fn is_unreserved(byte: u8) -> bool {
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 const ENCODED: usize = "%41".len();
-/// Origins decode a path once or twice. A third time is cheap.
 const DECODINGS: usize = 4;
 
 #[cfg(test)]

@@ -7,23 +7,21 @@ use crate::Control;
 /// How `Set-Cookie` affects storage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SetCookie {
-    /// A response with the field is not stored, unless a rule sets its lifetime or `no-cache="Set-Cookie"`
-    /// withholds the field. Stored responses never contain it.
+    /// The field prevents storage, unless a rule sets the lifetime or `no-cache` withholds it.
     #[default]
     Personal,
-    /// The field is stored and sent to all clients, like any other field.
+    /// The field is stored and sent to all clients.
     Shared,
 }
 
 impl SetCookie {
-    /// Whether the field prevents storage of a response without a rule.
     pub(crate) fn forbids(self, response: &HeaderMap, control: &Control) -> bool {
         self == Self::Personal && response.contains_key(SET_COOKIE) && !control.withheld.contains(&SET_COOKIE)
     }
 }
 
-/// Removes and returns the fields that must not be reused for other requests: those in `private="…"` and
-/// `no-cache="…"` (RFC 9111 sections 5.2.2.4 and 5.2.2.7), and `Set-Cookie`.
+/// Removes and returns fields that must not be reused: those in `private="…"` and `no-cache="…"`,
+/// and `Set-Cookie`.
 pub fn take_personal(headers: &mut HeaderMap, control: &Control, cookies: SetCookie) -> HeaderMap {
     let mut personal = HeaderMap::new();
     let cookie = (cookies == SetCookie::Personal).then_some(&SET_COOKIE);

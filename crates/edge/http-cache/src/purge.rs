@@ -1,5 +1,5 @@
-//! The log of purges. Each purge has an epoch. A response that was requested before a matching purge is never
-//! stored as fresh, regardless of when it arrives.
+//! The log of purges. A response that was requested before a matching purge is never stored as
+//! fresh, regardless of when it arrives.
 
 mod normal;
 
@@ -20,9 +20,9 @@ pub enum Purge {
     Tag(String),
     /// All URLs of a host.
     Host(String),
-    /// All URLs with this prefix of host and path, such as "www.shop.example/img/".
+    /// All URLs with this prefix, such as "www.shop.example/img/".
     Prefix(String),
-    /// A group of responses of one origin (RFC 9875): scheme and authority, and the group.
+    /// A group (RFC 9875): scheme and authority, and the group.
     Group(String, String),
     /// All objects of a zone.
     Everything,
@@ -51,14 +51,14 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Bytes of the tags and groups, including their copies in an index.
+    /// Bytes of the tags and groups in memory.
     pub fn bytes(&self) -> usize {
         let names = self.tags.iter().chain(&self.groups).map(|name| 2 * (size_of::<String>() + name.len()));
         names.sum()
     }
 }
 
-/// A subject whose URL is normalised once for the comparison with many purges.
+/// A subject for comparison with many purges.
 #[derive(Debug)]
 pub struct Candidate<'s> {
     subject: &'s Subject,
@@ -83,7 +83,7 @@ impl Subject {
 }
 
 impl Candidate<'_> {
-    /// Whether a purge in this zone matches the object. The purge must be in normal form.
+    /// Whether a purge in this zone, in normal form, matches the object.
     pub fn is_meant(&self, zone: &str, purge: &Purge) -> bool {
         self.subject.zone == zone && self.is_named(purge)
     }
@@ -99,7 +99,7 @@ impl Candidate<'_> {
 }
 
 impl Purge {
-    /// The purge in normal form. Required for purges of clients, files and other data centres.
+    /// The purge in normal form.
     #[must_use]
     pub fn normal(self) -> Self {
         match self {
@@ -111,7 +111,7 @@ impl Purge {
         }
     }
 
-    /// Whether it may match the object of this URL. Tags and groups are unknown without the response.
+    /// Whether it may match the object of this URL.
     pub fn may_mean(&self, of: &str) -> bool {
         self.clone().normal().may_name(&url(of))
     }
@@ -132,7 +132,7 @@ impl Purge {
     }
 }
 
-/// The log of the newest purges. Objects from before the oldest entry are treated as purged.
+/// The newest purges. Older objects are treated as purged.
 #[derive(Debug, Default)]
 pub struct Log {
     epoch: u64,
@@ -164,14 +164,13 @@ impl Log {
         self.epoch
     }
 
-    /// Adds a purge of an earlier run with its epoch, which is higher than those of all entries.
+    /// Adds a purge of an earlier run. Its epoch is the highest.
     pub fn again(&mut self, epoch: u64, zone: &str, purge: Purge, depth: Depth) {
         self.epoch = self.epoch.max(epoch.saturating_sub(1));
         self.add(zone, purge, depth);
     }
 
-    /// The effect of all purges since the request for an object was sent at epoch `began`; `None` if there
-    /// was no matching purge.
+    /// The effect of all purges since epoch `began`, if any matches.
     pub fn since(&self, began: u64, subject: &Subject) -> Option<Depth> {
         let oldest = self.entries.front().map_or(self.epoch + 1, |entry| entry.epoch);
         if began + 1 < oldest {
@@ -186,7 +185,7 @@ impl Log {
     }
 }
 
-/// The tags of a response: `Cache-Tag`, separated by commas, in lower case.
+/// The tags of a response: `Cache-Tag`, in lower case.
 pub fn tags(response: &HeaderMap) -> Vec<String> {
     let mut bytes = 0;
     let tags = elements(response, &CACHE_TAG).take_while(|tag| {
@@ -199,10 +198,9 @@ pub fn tags(response: &HeaderMap) -> Vec<String> {
 /// The field with the tags of a response.
 pub const CACHE_TAG: HeaderName = HeaderName::from_static("cache-tag");
 
-/// Limit for the tags of a response: 16 KB.
 const LONGEST_TAGS: usize = 16 << 10;
 
-/// Number of purges in the log. A response whose fetch spans more purges is not stored.
+/// Purges in the log. A response whose fetch spans more is not stored.
 pub const REMEMBERED: usize = 10_000;
 
 #[cfg(test)]
@@ -253,7 +251,6 @@ mod tests {
         for _ in 0..=REMEMBERED {
             log.add("other", Purge::Everything, Depth::Soft);
         }
-        // Of the purges 1 to 10 001, the first one is no longer in the log.
         assert_eq!(log.since(0, &subject()), Some(Depth::Hard));
         assert_eq!(log.since(1, &subject()), None);
     }

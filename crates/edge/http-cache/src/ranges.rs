@@ -1,4 +1,4 @@
-//! Range requests: which bytes are requested, and Content-Range (RFC 9110 section 14).
+//! Range requests and Content-Range (RFC 9110 section 14).
 
 use http_types::{
     HeaderMap, Method, StatusCode,
@@ -47,8 +47,8 @@ impl Part {
         format!("bytes {}-{}/{of}", self.first, self.last)
     }
 
-    /// Parses a Content-Range into the part and the length of the whole. `None` if it is invalid, or the
-    /// length is unknown or too large.
+    /// Parses a Content-Range into the part and the length of the whole; `None` if it is invalid or
+    /// has no length.
     pub fn read(label: &str) -> Option<(Self, u64)> {
         let (part, of) = label.strip_prefix("bytes ")?.split_once('/')?;
         let (first, last) = part.split_once('-')?;
@@ -73,7 +73,7 @@ pub fn announced(response: &HeaderMap) -> Option<u64> {
     exact(response.get(CONTENT_LENGTH)?.to_str().ok()?)
 }
 
-/// Evaluates the Range of a request for a response with a body of `length` bytes.
+/// Evaluates the Range of a request for a body of `length` bytes.
 pub fn wanted(
     method: &Method,
     request: &HeaderMap,
@@ -88,14 +88,13 @@ pub fn wanted(
     }
 }
 
-/// An element of a Range, before the length is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     From { first: u64, last: Option<u64> },
     Last(u64),
 }
 
-/// Parses `bytes=0-1, 5-, -3`; `None` if the syntax is invalid or there are too many parts.
+/// Such as `bytes=0-1, 5-, -3`; `None` if the syntax is invalid or there are too many parts.
 fn parse(range: &str) -> Option<Vec<Asked>> {
     let (unit, set) = range.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -116,12 +115,12 @@ fn parse(range: &str) -> Option<Vec<Asked>> {
     (1..=MOST_PARTS).contains(&asked.len()).then_some(asked)
 }
 
-/// A position in a request. Numbers above 2^64 - 1 are clamped, as they exceed all lengths.
+/// Numbers above 2^64 - 1 are clamped, as they exceed all lengths.
 fn number(text: &str) -> Option<u64> {
     is_number(text).then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// A number in a response; `None` above 2^64 - 1.
+/// `None` above 2^64 - 1.
 fn exact(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_number(text))
 }
@@ -143,12 +142,12 @@ fn satisfy(asked: &[Asked], length: u64) -> Wanted {
     if parts.is_empty() {
         return Wanted::Nothing;
     }
-    // Overlapping parts would send bytes repeatedly, which indicates an attack (RFC 9110 section 14.2).
+    // Overlapping parts would send bytes repeatedly (RFC 9110 section 14.2).
     let is_greedy = parts.iter().map(|part| u128::from(part.length())).sum::<u128>() > u128::from(length);
     if is_greedy { Wanted::Whole } else { Wanted::Parts(parts) }
 }
 
-/// Whether If-Range is absent or matches the response, by strong comparison (RFC 9110 section 13.1.5).
+/// By strong comparison (RFC 9110 section 13.1.5).
 fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     let Some(condition) = request.get(IF_RANGE) else { return true };
     if request.get_all(IF_RANGE).iter().count() > 1 {
@@ -159,7 +158,7 @@ fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     }
     let Ok(condition) = condition.to_str() else { return false };
     let modified = Time::in_field(response, &LAST_MODIFIED);
-    // A date is a strong validator only if the response cannot have changed within the same second.
+    // A date is strong only if the response cannot have changed within the same second.
     let is_strong = match (modified, Time::in_field(response, &DATE)) {
         (Some(modified), Some(date)) => date.since(modified).as_secs() >= 1,
         _ => false,
@@ -170,16 +169,13 @@ fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
         && Time::parse(condition) == modified
 }
 
-/// Whether the resource has several content codings. They share the date, so it is a weak validator (RFC 9110
-/// section 8.8.1).
+/// Codings share the date, so it is a weak validator (RFC 9110 section 8.8.1).
 fn is_one_of_several_codings(response: &HeaderMap) -> bool {
     elements(response, &VARY).any(|name| name == "*" || name.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str()))
 }
 
-/// The largest file size on Linux. A Content-Range with a larger total is invalid.
 const LONGEST: u64 = u64::MAX >> 1;
 
-/// More than players and PDF readers request.
 const MOST_PARTS: usize = 32;
 
 #[cfg(test)]

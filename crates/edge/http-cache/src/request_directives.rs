@@ -1,4 +1,4 @@
-//! Cache directives of requests (RFC 9111 section 5.2.1). The operator decides whether they are honoured.
+//! Cache directives of requests (RFC 9111 section 5.2.1), which the operator may ignore.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl RequestDirectives {
         self.no_cache || self.max_age == Some(Duration::ZERO)
     }
 
-    /// The directives that apply although the operator ignores client directives: only-if-cached.
+    /// Only the directives that always apply: only-if-cached.
     #[must_use]
     pub fn ignored(self) -> Self {
         Self { only_if_cached: self.only_if_cached, ..Self::default() }

@@ -1,5 +1,5 @@
-//! Requests for the missing rest of a truncated body, or for another missing part, and the validation of the
-//! response (RFC 9110 section 15.3.7.3, RFC 9111 section 3.4).
+//! Requests for a missing part of a body, and the validation of the response (RFC 9110 section
+//! 15.3.7.3, RFC 9111 section 3.4).
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
@@ -18,25 +18,25 @@ use crate::{
 pub struct MissingRange {
     of: Representation,
     first: u64,
-    /// The last byte; `None` is the end of the body.
+    /// `None` is the end of the body.
     last: Option<u64>,
 }
 
 impl MissingRange {
-    /// The bytes after the first `received` ones; `None` if the response cannot be combined with others.
+    /// The bytes after the first `received` ones; `None` if they cannot be combined.
     pub fn after(received: u64, stored: &Stored) -> Option<Self> {
         let of = Representation::of(&stored.headers)?;
         let is_missing = stored.status == StatusCode::OK && of.length.is_none_or(|length| received < length);
         is_missing.then_some(Self { of, first: received, last: None })
     }
 
-    /// A missing part in the middle; `None` if the response cannot be combined with others.
+    /// A part in the middle; `None` if it cannot be combined.
     pub fn between(missing: Part, stored: &Stored) -> Option<Self> {
         let last = Some(missing.last).filter(|last| ranges::announced(&stored.headers) != Some(last + 1));
         Some(Self { last, ..Self::after(missing.first, stored)? })
     }
 
-    /// Sets the Range of a request to this part, and removes all conditions.
+    /// Sets the Range of a request, and removes all conditions.
     pub fn ask(&self, request: &mut HeaderMap) {
         make_unconditional(request);
         request.insert(IF_RANGE, self.of.tag.clone());
@@ -46,7 +46,7 @@ impl MissingRange {
         }
     }
 
-    /// Returns the length of the whole if the response contains exactly this part of the same representation.
+    /// The length of the whole, if the response contains exactly this part.
     pub fn is_in(&self, status: StatusCode, answer: &HeaderMap) -> Option<u64> {
         let fragment = Fragment::read(status, answer)?;
         let last = self.last.unwrap_or(fragment.length - 1);

@@ -27,16 +27,16 @@ pub struct Stored {
 pub enum Reuse {
     /// It is fresh and is served.
     Fresh,
-    /// It is stale, and is served while it is revalidated.
+    /// It is served while it is revalidated.
     WhileRevalidated,
-    /// It is stale, and the client accepts that (max-stale).
+    /// The client accepts a stale response (max-stale).
     Stale,
     /// It must be validated before use.
     Validate,
 }
 
 impl Stored {
-    /// How the response may be used for a request with these directives.
+    /// How it may be used for a request with these directives.
     pub fn reuse(&self, wishes: RequestDirectives, now: Time) -> Reuse {
         let Terms { control, .. } = &self.terms;
         let age = self.terms.age(now);
@@ -60,16 +60,14 @@ impl Stored {
         {
             return Reuse::WhileRevalidated;
         }
-        // s-maxage implies proxy-revalidate, so max-stale of clients does not apply (RFC 9111 section
-        // 5.2.2.10).
+        // s-maxage implies proxy-revalidate (RFC 9111 section 5.2.2.10).
         if control.s_maxage.is_none() && is_within(wishes.max_stale) {
             return Reuse::Stale;
         }
         Reuse::Validate
     }
 
-    /// Whether it may be served instead of an error: by its own stale-if-error, otherwise by the operator's
-    /// default.
+    /// Whether it may be served instead of an error: by its stale-if-error, or the default.
     pub fn may_serve_stale(&self, operators: Duration, now: Time) -> bool {
         let Terms { control, .. } = &self.terms;
         let window = control.stale_if_error.unwrap_or(operators);
@@ -81,8 +79,8 @@ impl Stored {
         self.terms.is_fresh(now) || (may_be_stale && self.is_within(window, now))
     }
 
-    /// Whether it has been stale for no longer than `window`. A window of zero never matches, even in the
-    /// millisecond of a purge or after the clock was set back.
+    /// A window of zero never matches, even in the millisecond of a purge or after the clock was
+    /// set back.
     fn is_within(&self, window: Duration, now: Time) -> bool {
         !window.is_zero() && self.terms.staleness(now) <= window
     }
@@ -169,7 +167,6 @@ mod tests {
         let mut object = stored("max-age=10, stale-while-revalidate=0");
         assert!(object.may_serve_stale(Duration::ZERO, at(4)), "it is fresh");
         object.terms.outdated = Some(at(5));
-        // Also if the clock was set back.
         for now in [at(5), at(3)] {
             assert_eq!(object.terms.staleness(now), Duration::ZERO);
             assert_eq!(object.reuse(RequestDirectives::default(), now), Reuse::Validate);

@@ -13,11 +13,11 @@ pub enum Forward {
     Method,
     /// There is no stored response for the URL.
     UriMiss,
-    /// The stored responses for the URL do not match the request.
+    /// The stored responses do not match the request.
     VaryMiss,
     /// The stored response lacks requested bytes.
     Partial,
-    /// The stored response is stale, or must be validated before each use.
+    /// The stored response is stale or must be validated.
     Stale,
     /// The client's directives require it.
     Request,
@@ -70,7 +70,7 @@ impl CacheStatus {
     /// The text of the member.
     pub fn text(&self) -> String {
         let mut text = String::with_capacity(self.cache.len() + ROOM);
-        // A token cannot begin with a digit (RFC 9651), so such a name is written as a string.
+        // A token cannot begin with a digit (RFC 9651).
         let is_token = self.cache.starts_with(|letter: char| letter.is_ascii_alphabetic());
         let quote = if is_token { "" } else { "\"" };
         let mut add = |parts: [&str; 3]| parts.iter().for_each(|part| text.push_str(part));
@@ -98,7 +98,6 @@ impl CacheStatus {
     }
 }
 
-/// Typical length of a member in bytes.
 const ROOM: usize = 96;
 
 #[cfg(test)]

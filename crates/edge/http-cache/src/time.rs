@@ -31,26 +31,26 @@ impl Time {
         Self(self.0.saturating_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// Parses an HTTP-date in any of its three formats (RFC 9110 section 5.6.7), ignoring case.
+    /// Parses an HTTP-date in any of its three formats (RFC 9110 section 5.6.7).
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(time) = usual(text.as_bytes()) {
             return Some(time);
         }
         let text = in_usual_case(text.trim());
-        // The parser verifies the day of the week. In the asctime format, a wrong one is accepted.
+        // The parser verifies the day of the week, except in the asctime format.
         let parsed = match text.get(3..) {
             Some(rest) if text.len() == ASCTIME_LENGTH => {
                 DAYS.iter().find_map(|day| httpdate::parse_http_date(&format!("{day}{rest}")).ok())?
             }
             _ => httpdate::parse_http_date(&text).ok()?,
         };
-        // The parser is more lenient than the grammar. Formatting the result again detects deviations.
+        // The parser is more lenient than the grammar: formatting the result detects deviations.
         let is_strict = text.len() != IMF_LENGTH || httpdate::fmt_http_date(parsed) == text;
         let elapsed = parsed.duration_since(UNIX_EPOCH).ok().filter(|_| is_strict)?;
         Some(Self(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// The date in a field, if it has exactly one line with a valid HTTP-date.
+    /// The date in a field with exactly one valid line.
     pub fn in_field(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
         let mut lines = headers.get_all(name).iter();
         let (line, None) = (lines.next()?, lines.next()) else { return None };
@@ -59,13 +59,13 @@ impl Time {
 
     /// Formats an HTTP-date, with a resolution of one second.
     pub fn to_http(self) -> String {
-        // The format has four digits for a year.
+        // Four digits for a year.
         let last = UNIX_EPOCH + Duration::from_secs(LAST_SECOND);
         httpdate::fmt_http_date((UNIX_EPOCH + Duration::from_millis(self.0)).min(last))
     }
 }
 
-/// A fast parser for the usual format, "Thu, 18 Aug 2050 02:01:18 GMT". Other formats return `None`.
+/// Only the usual format, "Thu, 18 Aug 2050 02:01:18 GMT".
 fn usual(text: &[u8]) -> Option<Time> {
     let text: &[u8; IMF_LENGTH] = text.try_into().ok()?;
     let number = |from: usize, to: usize| {
@@ -85,7 +85,8 @@ fn usual(text: &[u8]) -> Option<Time> {
     if year < 1970 || !(1..=last).contains(&day) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    // Leap days up to the end of a year (477 by 1969), and days of the date's year before its month.
+    // Leap days up to the end of a year (477 by 1969), and days of the date's year before its
+    // month.
     let leaps = |year: u64| year / 4 - year / 100 + year / 400;
     let before: u64 = LENGTHS[..month].iter().sum::<u64>() + u64::from(month > 1 && is_leap);
     let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + before + day - 1;
@@ -95,7 +96,7 @@ fn usual(text: &[u8]) -> Option<Time> {
     is_right.then(|| Time(1000 * (((days * 24 + hour) * 60 + minute) * 60 + second)))
 }
 
-/// Normalises the case of names: "THU, 18 AUG 2050 02:01:18 gmt" becomes "Thu, 18 Aug 2050 02:01:18 GMT".
+/// "THU, 18 AUG 2050 02:01:18 gmt" becomes "Thu, 18 Aug 2050 02:01:18 GMT".
 fn in_usual_case(text: &str) -> String {
     let mut usual = String::with_capacity(text.len());
     let mut begins_word = true;
@@ -109,18 +110,18 @@ fn in_usual_case(text: &str) -> String {
     }
 }
 
-/// Length of "Thu, 18 Aug 2050 02:01:18 GMT".
+/// "Thu, 18 Aug 2050 02:01:18 GMT".
 const IMF_LENGTH: usize = 29;
-/// Length of "Thu Aug 18 02:01:18 2050".
+/// "Thu Aug 18 02:01:18 2050".
 const ASCTIME_LENGTH: usize = 24;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/// Days per month, without a leap day.
+/// Without a leap day.
 const LENGTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/// The last second of the year 9999.
+/// Of the year 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
 
 #[cfg(test)]
@@ -129,7 +130,6 @@ mod tests {
 
     #[test]
     fn dates_are_read_in_three_formats_and_any_case() {
-        // 80 years and 20 leap days after 1970, and 229 days and 2:01:18 more.
         let expected = Time::from_millis(((80 * 365 + 20 + 229) * 86_400 + 7_278) * 1000);
         for text in [
             "Thu, 18 Aug 2050 02:01:18 GMT",
@@ -145,7 +145,6 @@ mod tests {
 
     #[test]
     fn each_date_of_four_hundred_years_is_read_as_it_was_written() {
-        // Steps that do not divide a day, a month or a year, from the first second to the year 2400.
         for seconds in (0..13_600_000_000).step_by(86_400 * 3 + 7_919) {
             let time = Time::from_millis(seconds * 1000);
             assert_eq!(usual(time.to_http().as_bytes()), Some(time), "{}", time.to_http());

@@ -1,5 +1,5 @@
-//! Updates of stored responses by 304 (RFC 9111 section 3.2) and HEAD (section 4.3.5), and removal of the
-//! fields of a connection, which are never stored.
+//! Updates of stored responses by 304 (RFC 9111 section 3.2) and HEAD (section 4.3.5), and removal
+//! of the fields of a connection.
 
 use http_types::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
@@ -11,8 +11,8 @@ use http_types::{
 
 use crate::{Stored, directives::elements};
 
-/// Copies the fields of a validating response into a stored one. Fields that describe the stored body are
-/// kept. The stored tag is kept too: a 304 may have its weak or its strong form.
+/// Copies the fields of a validating response, except the tag and those that describe the stored
+/// body.
 pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
     let has_tag = stored.contains_key(ETAG);
     let stays = |name: &HeaderName| describes_the_body(name) || (has_tag && *name == ETAG);
@@ -24,7 +24,7 @@ pub fn refresh(stored: &mut HeaderMap, answer: &HeaderMap) {
     }
 }
 
-/// Whether the response to a HEAD matches the stored response: same length, same validators.
+/// Whether the response to a HEAD matches the stored response.
 pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
     [CONTENT_LENGTH, ETAG, LAST_MODIFIED].iter().all(|name| {
         match (answer.get(name), stored.headers.get(name)) {
@@ -35,9 +35,8 @@ pub fn is_same(stored: &Stored, answer: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a complete response ends the use of the stored response, even if it is not stored itself: the
-/// origin's most recent response takes precedence. Failures (5xx, 429) do not describe the resource, 304 and
-/// 412 concern a condition, and 206 and 416 a part.
+/// Whether a complete response ends the use of the stored one. 5xx and 429 do not describe the
+/// resource, 304 and 412 concern a condition, 206 and 416 a part.
 pub fn ends_use(method: &Method, status: StatusCode) -> bool {
     match *method {
         Method::GET => {
@@ -53,7 +52,7 @@ pub fn ends_use(method: &Method, status: StatusCode) -> bool {
     }
 }
 
-/// Joins Cookie lines that HTTP/2 and HTTP/3 have split (RFC 9113 section 8.2.3, RFC 9114 section 4.2.1).
+/// Joins Cookie lines of HTTP/2 and HTTP/3 (RFC 9113 section 8.2.3).
 pub fn join_cookies(headers: &mut HeaderMap) {
     let mut lines = headers.get_all(COOKIE).iter();
     if lines.next().is_none() || lines.next().is_none() {
@@ -65,7 +64,7 @@ pub fn join_cookies(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes the fields of a connection (RFC 9110 section 7.6.1): the fields that Connection lists, and a fixed set.
+/// Removes the fields of a connection (RFC 9110 section 7.6.1).
 pub fn clear_connection_fields(headers: &mut HeaderMap) {
     // Fast path: most headers have no such field.
     if !headers.keys().any(|name| is_of_connection(name.as_str())) {
@@ -78,7 +77,7 @@ pub fn clear_connection_fields(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a field always belongs to a connection. The name may be in any case.
+/// Whether a field always belongs to a connection, in any case.
 pub fn is_of_connection(name: &str) -> bool {
     let is = |own: &str| name.eq_ignore_ascii_case(own);
     // Must match `OF_CONNECTIONS`. The length excludes nearly all other names.
@@ -96,8 +95,8 @@ pub fn is_of_connection(name: &str) -> bool {
     }
 }
 
-/// Fields that Connection cannot remove, because they are for all recipients (RFC 9110 section 7.6.1).
-/// Otherwise a client could make the origin see another request than the cache.
+/// Fields that Connection cannot remove (RFC 9110 section 7.6.1). Otherwise a client could make the
+/// origin see another request than the cache.
 pub fn is_end_to_end(name: &HeaderName) -> bool {
     let name = name.as_str();
     matches!(

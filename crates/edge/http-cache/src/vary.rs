@@ -11,17 +11,15 @@ use http_types::{
 
 use crate::directives::{elements, elements_of};
 
-/// The request fields that selected a response, with their normalised values.
+/// The request fields that selected a response, normalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct VaryKey {
     fields: Vec<(HeaderName, Option<String>)>,
-    /// The language of the response, if it has exactly one.
     language: Option<String>,
 }
 
 impl VaryKey {
-    /// The selecting fields of a response; `None` if it matches no other request (`Vary: *`). An invalid Vary
-    /// counts as `*`.
+    /// The selecting fields; `None` if the response matches no other request.
     pub fn of(request: &HeaderMap, response: &HeaderMap) -> Option<Self> {
         if response.get_all(VARY).iter().any(|line| line.to_str().is_err()) {
             return None;
@@ -30,7 +28,7 @@ impl VaryKey {
         for name in elements(response, &VARY) {
             // The name is "*" or invalid.
             let name: HeaderName = name.parse().ok().filter(|_| name != "*")?;
-            // Caches set these fields, so the origin did not select by the client's value.
+            // The origin did not select by the client's value.
             if SET_BY_CACHES.contains(&name) {
                 return None;
             }
@@ -77,7 +75,6 @@ impl VaryKey {
         Self { fields, language }
     }
 
-    /// Whether the response has the language that the request prefers. Negotiation would find no better one.
     fn is_first_choice(&self, request: &HeaderMap) -> bool {
         let Some(language) = &self.language else { return false };
         let lines = lines(request, &ACCEPT_LANGUAGE);
@@ -89,7 +86,7 @@ impl VaryKey {
     }
 }
 
-/// The value of a field in a comparable form; `None` if the request lacks the field.
+/// In a comparable form; `None` if the request lacks the field.
 fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     let lines = lines(request, name);
     if lines.is_empty() {
@@ -97,17 +94,17 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     }
     let elements = lines.iter().flat_map(|line| elements_of(line));
     let mut weighed = match *name {
-        // HTTP/2 may split a Cookie at any semicolon (RFC 9113 section 8.2.3).
+        // HTTP/2 may split a Cookie (RFC 9113 section 8.2.3).
         COOKIE => return Some(lines.join("; ")),
         // Credentials are not a list: they may contain commas and spaces.
         AUTHORIZATION => return Some(lines.join(", ")),
         ACCEPT_LANGUAGE | ACCEPT_ENCODING => weigh(elements),
         _ => return Some(elements.collect::<Vec<_>>().join(",")),
     };
-    // Languages of equal weight keep their order, because many origins select the first one.
+    // Many origins select the first of equal weights.
     if *name == ACCEPT_ENCODING {
-        // Servers select by acceptability, not by weight. An unlisted coding is unacceptable, unless `*` is
-        // acceptable or it is the identity (RFC 9110 section 12.5.3).
+        // Servers select by acceptability, not by weight. `*` and the identity make unlisted
+        // codings acceptable (RFC 9110 section 12.5.3).
         let has_any = weighed.iter().any(|(coding, weight)| coding == "*" && *weight > 0);
         weighed.retain(|(coding, weight)| *weight > 0 || has_any || matches!(&coding[..], "*" | "identity"));
         weighed.iter_mut().for_each(|(_, weight)| *weight = WHOLE * u16::from(*weight > 0));
@@ -117,7 +114,7 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
     Some(weighed.iter().map(|(name, weight)| format!("{name};q={weight}")).collect::<Vec<_>>().join(","))
 }
 
-/// All lines of a field. Non-ASCII bytes are read as Latin-1, so that different values stay different.
+/// Non-ASCII bytes are read as Latin-1, so that different values stay different.
 fn lines<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<Cow<'h, str>> {
     headers.get_all(name).iter().map(text).collect()
 }
@@ -129,8 +126,7 @@ fn text(value: &HeaderValue) -> Cow<'_, str> {
     }
 }
 
-/// A list with weights (RFC 9110 section 12.4.2) in thousandths, descending, in lower case. Equal weights
-/// keep their order.
+/// Weights (RFC 9110 section 12.4.2) in thousandths, descending. Equal weights keep their order.
 pub(crate) fn weighed(request: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
     weigh(elements(request, name))
 }
@@ -150,7 +146,7 @@ fn weigh<'e>(elements: impl Iterator<Item = &'e str>) -> Vec<(String, u16)> {
     weighed
 }
 
-/// Trims the whitespace of HTTP. Unicode defines more, also in Latin-1.
+/// Unicode defines more whitespace than HTTP, also in Latin-1.
 fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
@@ -167,7 +163,6 @@ fn thousandths(text: &str) -> u16 {
 
 const WHOLE: u16 = 1000;
 
-/// Request fields that caches add or remove.
 const SET_BY_CACHES: [HeaderName; 3] = [TE, FORWARDED, HeaderName::from_static("x-forwarded-for")];
 
 #[cfg(test)]

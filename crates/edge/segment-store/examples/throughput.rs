@@ -1,9 +1,8 @@
 //! Measures a store: write and read throughput, the time to open it, and memory per object.
 //!
-//! `cargo run --release -p segment-store --example throughput DIRECTORY [OBJECTS]` creates a folder in the directory,
-//! writes this number of objects of 8 kB (100 000 by default), reads them in a random order with one thread
-//! and with two, and deletes the folder. The objects are in the page cache, so the result is the overhead of
-//! the store without the disk.
+//! `cargo run --release -p segment-store --example throughput DIRECTORY [OBJECTS]` writes objects
+//! of 8 kB (100 000 by default) to a new folder in the directory and reads them in a random order.
+//! The objects are in the page cache, so the result is the overhead of the store without the disk.
 
 #![expect(
     clippy::disallowed_methods,
@@ -66,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let found = absent.filter(|key| store.contains(&key.to_le_bytes())).count();
     println!("looked up and not there: {:.0} ns ({found} found)", nanos_each(objects, began));
     drop(store);
-    // In a new process, because memory that this process has freed would be reused.
+    // A new process, because this one would reuse memory that it has freed.
     let status = Command::new(env::current_exe()?)
         .arg("open")
         .arg(folder.path())
@@ -111,7 +110,6 @@ fn write_large(store: &Store, bytes: &[u8]) -> Result<Duration, segment_store::E
     Ok(began.elapsed())
 }
 
-/// Reads `objects` random objects with their bodies.
 fn read(store: &Store, objects: u64, seed: u64) -> Result<(), segment_store::Error> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..objects {
@@ -136,7 +134,6 @@ fn nanos_each(count: u64, began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e9 / count as f64
 }
 
-/// The resident memory of the process in bytes.
 fn resident() -> io::Result<u64> {
     let status = fs::read_to_string(Path::new("/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -22,14 +22,13 @@ impl Config {
         Self { directory: directory.into(), capacity, pause: Duration::from_secs(1) }
     }
 
-    /// The size at which a segment is full: 1/32 of the store, at most 64 MiB. Above 64 GiB it is 1/1024 of
-    /// the store, which limits the number of open files to about 1000. The maximum is 1 GiB, because offsets
-    /// in a segment have 32 bits.
+    /// 1/32 of the store, at most 64 MiB; above 64 GiB 1/1024, which limits the number of open
+    /// files. At most 1 GiB, because offsets in a segment have 32 bits.
     pub(crate) fn segment(&self) -> u64 {
         (self.capacity / 32).min(64 << 20).max(self.capacity / 1024).min(1 << 30)
     }
 
-    /// The largest object. It must not evict its own beginning while it is written. Above 1 TiB its list of
+    /// An object must not evict its own beginning while it is written. Above 1 TiB its list of
     /// blocks is too long.
     pub(crate) fn largest(&self) -> u64 {
         (self.capacity / 2).min(1 << 40)

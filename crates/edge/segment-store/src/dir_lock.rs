@@ -21,13 +21,13 @@ use crate::{
 
 #[derive(Debug)]
 pub(crate) struct Directory {
-    /// The seed of the key hashes, so that clients cannot cause collisions.
+    /// For key hashes, so that clients cannot cause collisions.
     pub(crate) seed: u64,
     lock: Mutex<Option<Flock<File>>>,
 }
 
 impl Directory {
-    /// Locks the directory, and initialises it if it is empty.
+    /// Initialises an empty directory.
     pub(crate) fn take(path: &Path) -> Result<Self, Error> {
         fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let lock = path.join("lock");
@@ -41,8 +41,8 @@ impl Directory {
         Ok(Self { seed: seed(path)?, lock: Mutex::new(Some(lock)) })
     }
 
-    /// Returns the error that [`Self::take`] would return, without changing anything. A lock of another
-    /// process is ignored.
+    /// Returns the error of [`Self::take`] without changing anything. Ignores a lock of another
+    /// process.
     pub(crate) fn examine(path: &Path) -> Result<(), Error> {
         let usable = AccessFlags::W_OK | AccessFlags::X_OK;
         match fs::metadata(path) {
@@ -53,7 +53,6 @@ impl Directory {
             }
             Ok(_) => Err(Error::io("make", path)(Errno::EEXIST.into())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // The missing directories are created in the nearest existing one.
                 let parent = path.ancestors().skip(1).find(|parent| parent.exists());
                 let parent = parent.unwrap_or(Path::new(if path.is_absolute() { "/" } else { "." }));
                 access(parent, usable).map_err(|errno| Error::io("make", path)(errno.into()))
@@ -96,7 +95,7 @@ fn found_seed(directory: &Path) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Replaces a file atomically and durably. Returns it open for reading and writing.
+/// Atomic and durable. Returns the file open for reading and writing.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<File, Error> {
     let new = path.with_extension("new");
     let written = || {

@@ -2,8 +2,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-/// Why an operation failed. The first five errors concern the environment, the next four the contents of the
-/// directory, and the rest the caller.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system reported an error.
@@ -72,8 +71,7 @@ pub enum Error {
         /// The evidence.
         what: &'static str,
     },
-    /// The first blocks of the object were evicted before it was complete, because other objects were stored
-    /// meanwhile.
+    /// The first blocks of the object were evicted before it was complete.
     #[error(
         "the first blocks of the object were evicted before it was complete: the store is too small for the concurrent writes"
     )]
@@ -100,7 +98,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps an error of the operating system.
     pub(crate) fn io(operation: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { operation, path: path.into(), source }
     }
@@ -115,7 +112,6 @@ impl Error {
             if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
-    /// The message with its causes, in one line.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Io { source, .. } => format!("{self}: {source}"),

@@ -1,6 +1,7 @@
 //! The file format. Pure functions; numbers are little-endian.
 //!
-//! A file begins with a [`FileHeader`]. Records follow, each with a [`Header`] of 48 bytes and a payload.
+//! A file begins with a [`FileHeader`]. Records follow, each with a [`Header`] of 48 bytes and a
+//! payload.
 //!
 //! ```text
 //! header   kind u32 | length u32 | hash u64 | number u64 | index u64 | sum of payload u64 | sum of header u64
@@ -11,9 +12,9 @@
 //! Note     what a caller wants back in order; in the journal
 //! ```
 //!
-//! The seed of the payload's checksum contains kind, length, object and index. The seed of the header's
-//! checksum contains the segment and the offset. So a block of another position or another object is detected
-//! as damaged.
+//! The seed of the payload's checksum contains kind, length, object and index. The seed of the
+//! header's checksum contains the segment and the offset. So a block of another position or another
+//! object is detected as damaged.
 
 use twox_hash::XxHash3_64;
 
@@ -51,7 +52,8 @@ pub struct Place {
 pub enum FileKind {
     /// Identifies the directory of a store. The first value is the seed of the key hashes.
     Store = 1,
-    /// A segment. The values are its number, and the number of the first object that was started after it.
+    /// A segment. The values are its number, and the number of the first object that was started
+    /// after it.
     Segment = 2,
     /// The journal, without values.
     Journal = 3,
@@ -176,7 +178,8 @@ impl Header {
         bytes
     }
 
-    /// Decodes the header at this position; `None` if it is damaged, or belongs to another position.
+    /// Decodes the header at this position; `None` if it is damaged, or belongs to another
+    /// position.
     pub fn decode(bytes: &[u8], place: Place) -> Option<Self> {
         let mut fields = Fields(bytes.get(..Self::BYTES)?);
         let (kind, length) = (Kind::decode(fields.u32()?)?, fields.u32()?);
@@ -280,8 +283,8 @@ pub fn block(length: u64, index: u64) -> u64 {
 /// An entry of a segment's footer, which summarises a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Block, object or removal. A body has one entry for its first block, unless the object record is in the
-    /// same segment.
+    /// Block, object or removal. A body has one entry for its first block, unless the object record
+    /// is in the same segment.
     pub kind: Kind,
     /// The object.
     pub id: Id,
@@ -367,7 +370,6 @@ fn seed(place: Place) -> u64 {
     u64::from(place.segment) << 32 | u64::from(place.offset)
 }
 
-/// The remaining input.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -1,21 +1,21 @@
-//! Change counters per key. A cached lookup is valid while its counter is unchanged; the check takes no lock.
+//! Change counters per key. A cached lookup is valid while its counter is unchanged; the check
+//! takes no lock.
 
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
 };
 
-/// One counter for several keys: a change of one key also counts for the others.
+/// A counter is shared by several keys: a change of one key also counts for the others.
 #[derive(Debug)]
 pub(crate) struct Changes(Box<[AtomicU64]>);
 
 impl Changes {
-    /// The number of changes of the key with this hash.
     pub(crate) fn count(&self, hash: u64) -> u64 {
         self.place(hash).load(Acquire)
     }
 
-    /// Counts a change of a key, after it was made.
+    /// Call after the change was made.
     pub(crate) fn note(&self, hash: u64) {
         self.place(hash).fetch_add(1, Release);
     }
@@ -27,7 +27,6 @@ impl Changes {
     }
 
     fn place(&self, hash: u64) -> &AtomicU64 {
-        // The remainder is less than the number of places.
         &self.0[(hash % PLACES) as usize]
     }
 }
@@ -38,5 +37,6 @@ impl Default for Changes {
     }
 }
 
-/// 128 KiB. At 1000 changes per second, the counter of a key changes every 16 s because of other keys.
+/// 128 KiB. At 1000 changes per second, the counter of a key changes every 16 s because of other
+/// keys.
 const PLACES: u64 = 1 << 14;

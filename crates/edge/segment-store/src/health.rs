@@ -18,7 +18,8 @@ pub enum State {
         /// The last failure.
         last: String,
     },
-    /// The directory was released to another process: see [`Store::release`](crate::Store::release).
+    /// The directory was released to another process: see
+    /// [`Store::release`](crate::Store::release).
     Released,
 }
 
@@ -54,7 +55,6 @@ impl Health {
         }
     }
 
-    /// Records a successful write.
     pub(crate) fn worked(&mut self) {
         self.failing = None;
     }
@@ -85,5 +85,4 @@ impl Health {
     }
 }
 
-/// The pause does not grow further.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);

@@ -1,9 +1,10 @@
-//! The index of objects and segments in memory. It is updated by entries, and rebuilt from the same entries
-//! when a store is opened.
+//! The index of objects and segments in memory. It is updated by entries, and rebuilt from the same
+//! entries when a store is opened.
 //!
-//! A segment is *pinned* by each object that needs it or lies between segments that it needs, and by each
-//! writer that has blocks in it. A segment without pins is dead, unless it contains removals of objects whose
-//! older segments still exist: otherwise these objects would reappear at the next start.
+//! A segment is *pinned* by each object that needs it or lies between segments that it needs, and
+//! by each writer that has blocks in it. A segment without pins is dead, unless it contains
+//! removals of objects whose older segments still exist: otherwise these objects would reappear at
+//! the next start.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,17 +17,15 @@ use crate::{
     segment::Segment,
 };
 
-/// The position of the newest record of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) segment: u32,
     pub(crate) offset: u32,
     pub(crate) length: u32,
-    /// The oldest segment with a record or block of the object.
     pub(crate) first: u32,
-    /// The oldest segment that may have a record of the object, needed or not.
+    /// Needed or not.
     oldest: u32,
-    /// Whether the object was read since it was written.
+    /// Since it was written.
     pub(crate) is_read: bool,
 }
 
@@ -64,7 +63,6 @@ struct Inner {
     objects: BTreeMap<Id, Spot>,
     segments: BTreeMap<u32, Held>,
     usage: Usage,
-    /// Whether there may be dead segments.
     may_be_dead: bool,
 }
 
@@ -73,15 +71,13 @@ struct Held {
     segment: Arc<Segment>,
     bytes: u64,
     pins: u32,
-    /// Segments that may have objects whose removals are in this one. There are few, because each removal
-    /// contains an exact range.
+    /// Segments that may have objects whose removals are in this one.
     victims: BTreeSet<u32>,
-    /// The contents of the footer, if it could not be written.
+    /// Set if the footer could not be written.
     entries: Option<Vec<Entry>>,
 }
 
 impl Index {
-    /// Adds the newest segment.
     pub(crate) fn add(&self, segment: Arc<Segment>, bytes: u64) {
         let mut inner = self.lock();
         inner.usage.bytes += bytes;
@@ -90,7 +86,6 @@ impl Index {
         inner.segments.insert(held.segment.number, held);
     }
 
-    /// Adds bytes to the size of a segment.
     pub(crate) fn charge(&self, number: u32, bytes: u64) {
         let mut inner = self.lock();
         if let Some(held) = inner.segments.get_mut(&number) {
@@ -99,7 +94,6 @@ impl Index {
         }
     }
 
-    /// Keeps the contents of a footer that could not be written.
     pub(crate) fn keep(&self, number: u32, entries: Vec<Entry>) {
         if let Some(held) = self.lock().segments.get_mut(&number) {
             held.entries = Some(entries);
@@ -110,8 +104,7 @@ impl Index {
         self.lock().segments.get(&number)?.entries.clone()
     }
 
-    /// Applies the entry of a record that was written or read from a segment. Entries must be applied in the
-    /// order of the log.
+    /// Entries must be applied in the order of the log.
     pub(crate) fn apply(&self, segment: u32, entry: &Entry) {
         let mut inner = self.lock();
         match entry.kind {
@@ -139,7 +132,7 @@ impl Index {
         self.changes.note(entry.id.hash);
     }
 
-    /// The objects with this hash, newest first.
+    /// Newest first.
     pub(crate) fn find(&self, hash: u64) -> Vec<(Id, Spot, Arc<Segment>)> {
         let inner = self.lock();
         let all = Id { hash, number: 0 }..=Id { hash, number: u64::MAX };
@@ -156,7 +149,7 @@ impl Index {
         Some((spot, Arc::clone(&inner.segments.get(&spot.segment)?.segment)))
     }
 
-    /// Returns these segments; `None` if one no longer exists.
+    /// `None` if one no longer exists.
     pub(crate) fn segments(&self, numbers: impl Iterator<Item = u32>) -> Option<BTreeMap<u32, Arc<Segment>>> {
         let inner = self.lock();
         let numbers: BTreeSet<_> = numbers.collect();
@@ -164,14 +157,13 @@ impl Index {
         numbers.into_iter().map(found).collect()
     }
 
-    /// Sets or clears the flag that an object was read.
     pub(crate) fn mark(&self, id: Id, is_read: bool) {
         if let Some(spot) = self.lock().objects.get_mut(&id) {
             spot.is_read = is_read;
         }
     }
 
-    /// Removes an object. Returns the oldest and the newest segment that may have a record of it.
+    /// Returns the oldest and the newest segment that may have a record of the object.
     pub(crate) fn remove(&self, id: Id) -> Option<(u32, u32)> {
         self.take(id).map(|spot| (spot.oldest, spot.segment))
     }
@@ -181,13 +173,11 @@ impl Index {
         self.lock().usage.evicted += u64::from(is_taken);
     }
 
-    /// Removes an object that is damaged.
     pub(crate) fn damaged(&self, id: Id) {
         let is_taken = self.take(id).is_some();
         self.lock().usage.damaged += u64::from(is_taken);
     }
 
-    /// Records that an object was written again.
     pub(crate) fn carried(&self, id: Id) {
         self.mark(id, false);
         self.lock().usage.carried += 1;
@@ -201,13 +191,12 @@ impl Index {
         self.changes.note_all();
     }
 
-    /// All objects that need this segment or an older one. Slow; used if the footer cannot be read.
+    /// Slow; used if the footer cannot be read.
     pub(crate) fn needing(&self, number: u32) -> Vec<Id> {
         let inner = self.lock();
         inner.objects.iter().filter(|(_, spot)| spot.first <= number).map(|(id, _)| *id).collect()
     }
 
-    /// Keeps a segment for a writer.
     pub(crate) fn pin(&self, number: u32) {
         self.lock().pin(number, number);
     }
@@ -217,14 +206,12 @@ impl Index {
         numbers.iter().for_each(|number| inner.unpin(*number, *number));
     }
 
-    /// The oldest segment and its size in bytes.
     pub(crate) fn oldest(&self) -> Option<(Arc<Segment>, u64)> {
         let inner = self.lock();
         inner.segments.values().next().map(|held| (Arc::clone(&held.segment), held.bytes))
     }
 
-    /// A segment without live records. The newest segment is always kept, because its number determines the
-    /// next one.
+    /// The newest segment is never dead, because its number determines the next one.
     pub(crate) fn dead(&self) -> Option<Arc<Segment>> {
         let mut inner = self.lock();
         if !inner.may_be_dead {
@@ -241,7 +228,6 @@ impl Index {
         dead
     }
 
-    /// Removes a deleted segment.
     pub(crate) fn forget(&self, number: u32) {
         let mut inner = self.lock();
         if let Some(held) = inner.segments.remove(&number) {
@@ -280,13 +266,12 @@ impl Inner {
 
     fn unpin(&mut self, first: u32, last: u32) {
         for (_, held) in self.segments.range_mut(first..=last) {
-            // The segment of a writer may have been evicted and is absent then; existing segments have the
-            // pin.
+            // The segment may have been evicted already.
             held.pins = held.pins.saturating_sub(1);
             self.may_be_dead |= held.pins == 0;
         }
     }
 }
 
-/// Objects per hash. If there are more, the oldest are not found.
+/// If a hash has more objects, the oldest are not found.
 const MOST_FOUND: usize = 64;

@@ -25,13 +25,12 @@ pub(crate) struct Journal {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Notes {
     pub(crate) notes: Vec<Vec<u8>>,
-    /// Whether there were further notes that are damaged.
     pub(crate) is_damaged: bool,
 }
 
 impl Journal {
-    /// Opens the journal of a directory and reads its notes. A truncated note at the end was never
-    /// acknowledged and is removed. Damaged notes are removed too, after `before_cut` has run.
+    /// A truncated note at the end was never acknowledged and is removed. Damaged notes are removed
+    /// too, after `before_cut` has run.
     pub(crate) fn open(
         directory: &Path,
         before_cut: impl FnOnce() -> Result<(), Error>,
@@ -56,7 +55,6 @@ impl Journal {
         Ok((journal, notes))
     }
 
-    /// Appends a note and syncs it to disk.
     pub(crate) fn add(&mut self, note: &[u8]) -> Result<(), Error> {
         self.may_write()?;
         let record = record(note, self.end)?;
@@ -71,8 +69,7 @@ impl Journal {
                 Ok(())
             }
             Err(error) => {
-                // A partial record must not be found at the next start. The next note would overwrite it in
-                // any case.
+                // A partial record must not be found at the next start.
                 drop(self.cut());
                 Err(error)
             }
@@ -93,7 +90,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Rejects further writes.
     pub(crate) fn release(&mut self) {
         self.is_released = true;
     }
@@ -160,7 +156,6 @@ fn header() -> [u8; FileHeader::BYTES] {
     FileHeader { kind: FileKind::Journal, values: [0; 2] }.encode()
 }
 
-/// The segment number of the journal in positions.
 const JOURNAL: u32 = 0;
 /// Callers rewrite the journal long before it has this size.
 const LARGEST: u32 = 1 << 30;

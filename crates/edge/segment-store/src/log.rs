@@ -17,23 +17,20 @@ use crate::{
     segment::Segment,
 };
 
-/// Appends records and makes room for them (in `reclaim`).
 #[derive(Debug)]
 pub(crate) struct Log {
     directory: PathBuf,
     pub(crate) capacity: u64,
-    /// The size at which a segment is full.
     pub(crate) full: u64,
     pub(crate) index: Arc<Index>,
     numbers: Arc<AtomicU64>,
     active: Option<Active>,
     next_segment: u32,
-    /// Removals that are not written yet, with the oldest and the newest segment that may have the object.
+    /// With the oldest and the newest segment that may have the object.
     owed: BTreeMap<Id, (u32, u32)>,
     health: Health,
 }
 
-/// The segment that is being written.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) segment: Arc<Segment>,
@@ -42,14 +39,15 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// The size after the footer is written.
+    /// Includes the footer that is not written yet.
     pub(crate) fn bytes(&self) -> u64 {
         self.end + (self.entries.len() * Entry::BYTES) as u64 + Segment::FOOTER
     }
 }
 
 impl Log {
-    /// Continues with the segment `active`, which is in the index, or creates the segment `next_segment`.
+    /// Continues with the segment `active`, which is in the index, or creates the segment
+    /// `next_segment`.
     pub(crate) fn new(
         config: &Config,
         index: Arc<Index>,
@@ -75,7 +73,6 @@ impl Log {
         self.health.may_try()
     }
 
-    /// Makes room for this number of bytes, and writes pending removals.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
         self.health.may_try()?;
         self.attempt(|log| {
@@ -84,8 +81,8 @@ impl Log {
         })
     }
 
-    /// Runs a write operation and records a failure. After a failure the segment is closed, because its end
-    /// is unknown, and a full disk gets room.
+    /// After a failure the segment is closed, because its end is unknown, and a full disk gets
+    /// room.
     pub(crate) fn attempt<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -101,7 +98,7 @@ impl Log {
         result
     }
 
-    /// Appends a block. `record` begins with room for the header.
+    /// `record` begins with room for the header.
     pub(crate) fn put_block(&mut self, id: Id, index: u64, record: &mut [u8]) -> Result<Place, Error> {
         let header = Header::of(Kind::Block, id, index, &record[Header::BYTES..]);
         self.append(|place| {
@@ -119,8 +116,8 @@ impl Log {
         })
     }
 
-    /// Appends an object, after its last block if that is not empty. `last` begins with room for the header,
-    /// as in [`Self::put_block`].
+    /// `last` is the last block, or empty; it begins with room for the header, as in
+    /// [`Self::put_block`].
     pub(crate) fn put(&mut self, id: Id, object: &mut Object, mut last: Vec<u8>) -> Result<Place, Error> {
         let index = object.blocks.len() as u64;
         let block = (!last.is_empty()).then(|| Header::of(Kind::Block, id, index, &last[Header::BYTES..]));
@@ -140,7 +137,7 @@ impl Log {
         })
     }
 
-    /// Removes an object permanently. If the removal cannot be written, it is written after the next success.
+    /// If the removal cannot be written, it is written after the next success.
     pub(crate) fn remove(&mut self, id: Id) -> Result<bool, Error> {
         let Some(reach) = self.index.remove(id) else { return Ok(false) };
         self.owed.insert(id, reach);
@@ -153,12 +150,10 @@ impl Log {
         self.health.state()
     }
 
-    /// The number of the segment that is being written.
     pub(crate) fn active(&self) -> Option<u32> {
         self.active.as_ref().map(|active| active.segment.number)
     }
 
-    /// Whether that segment is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.active.as_ref().is_none_or(|active| active.end <= FileHeader::BYTES as u64)
     }
@@ -167,7 +162,6 @@ impl Log {
         self.attempt(|log| log.active.as_ref().map_or(Ok(()), |active| active.segment.sync()))
     }
 
-    /// Closes the current segment and creates a new one. Returns its number.
     pub(crate) fn turn(&mut self) -> Result<u32, Error> {
         self.close();
         Ok(self.open()?.segment.number)
@@ -181,13 +175,13 @@ impl Log {
         }
     }
 
-    /// Closes the current segment and rejects further writes.
     pub(crate) fn release(&mut self) {
         self.close();
         self.health.release();
     }
 
-    /// Appends the records that the function returns for its position, and the entry for the footer, if any.
+    /// The function gets the position and returns the records, and the entry for the footer, if
+    /// any.
     fn append<R: AsRef<[u8]>>(
         &mut self,
         records: impl FnOnce(Place) -> (R, Option<Entry>),
@@ -210,7 +204,6 @@ impl Log {
         Ok(place)
     }
 
-    /// The segment to write to. A full segment is replaced.
     fn open(&mut self) -> Result<&mut Active, Error> {
         if self.active.as_ref().is_some_and(|active| active.end >= self.full) {
             self.close();
@@ -230,7 +223,6 @@ impl Log {
         Ok(self.active.insert(active))
     }
 
-    /// Writes the pending removals.
     fn pay(&mut self) -> Result<(), Error> {
         while let Some((&id, &(first, last))) = self.owed.first_key_value() {
             let payload = encode_removal(first, last);
@@ -246,9 +238,8 @@ impl Log {
     }
 }
 
-/// Converts an offset or a length in a segment. The last record of a segment begins before
-/// [`Config::segment`], at most 1 GiB, and the longest record is that of the largest object, whose list of
-/// blocks takes 128 MiB.
+/// Offsets fit: a segment ends at most 1 GiB plus the longest record after its beginning. That is
+/// the largest object's, whose list of blocks takes 128 MiB.
 fn as_u32(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }

@@ -19,12 +19,12 @@ pub struct Found {
     pub length: u64,
     /// The body.
     pub body: StoredBody,
-    /// The change counter of the key before the lookup.
+    /// Before the lookup.
     pub(crate) changes: u64,
 }
 
-/// An iterator over the pieces of a body, or of a part of it. It ends after an error. If the bytes are
-/// [damaged](Error::Damaged), the caller should remove the object.
+/// An iterator over the pieces of a body, or of a part of it. It ends after an error. If the bytes
+/// are [damaged](Error::Damaged), the caller should remove the object.
 #[derive(Debug)]
 pub struct Body {
     written: StoredBody,
@@ -83,7 +83,6 @@ impl Iterator for Body {
 }
 
 impl Piece {
-    /// The payload of a block's record.
     pub(crate) fn of(record: Record) -> Self {
         Self { part: Header::BYTES..record.len(), record }
     }

@@ -1,5 +1,5 @@
-//! FIFO eviction of segments. Objects that were read since they were written are written again, up to half of
-//! the segment. So every eviction frees room, regardless of the access pattern.
+//! FIFO eviction of segments. Objects that were read since they were written are written again, up
+//! to half of the segment. So every eviction frees room, regardless of the access pattern.
 
 use crate::{
     Error,
@@ -11,8 +11,7 @@ use crate::{
 };
 
 impl Log {
-    /// Evicts segments until there is room for this number of bytes and for a full segment of carried
-    /// objects.
+    /// Also leaves room for a full segment of carried objects.
     pub(crate) fn make_room(&mut self, bytes: u64) -> Result<(), Error> {
         self.collect()?;
         while self.index.usage().bytes + bytes + self.full > self.capacity {
@@ -28,7 +27,6 @@ impl Log {
         Ok(())
     }
 
-    /// Deletes dead segments.
     pub(crate) fn collect(&mut self) -> Result<(), Error> {
         while let Some(dead) = self.index.dead() {
             dead.delete()?;
@@ -37,7 +35,6 @@ impl Log {
         Ok(())
     }
 
-    /// Removes all objects by deleting all segments, after a new one was created.
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
         self.index.clear();
         self.may_try()?;
@@ -51,7 +48,7 @@ impl Log {
         })
     }
 
-    /// Evicts the oldest segment with all its objects, because the disk has less room than expected.
+    /// Used if the disk has less room than expected.
     pub(crate) fn shrink(&mut self) {
         if let Some((oldest, _)) = self.index.oldest() {
             // The caller reports the original failure.
@@ -59,7 +56,7 @@ impl Log {
         }
     }
 
-    /// Evicts a segment, and writes up to `carried` bytes of its objects again.
+    /// Writes up to `carried` bytes of the segment's objects again.
     fn give_up(&mut self, segment: &Segment, mut carried: u64) -> Result<(), Error> {
         let entries = self.index.kept(segment.number).map_or_else(|| segment.entries(), Ok);
         let ids = match entries {
@@ -83,7 +80,7 @@ impl Log {
         self.collect()
     }
 
-    /// Writes an object again, unless it exceeds the remaining bytes.
+    /// Unless it exceeds the remaining bytes.
     fn carry(&mut self, id: Id, spot: Spot, newest: &Segment, rest: &mut u64) -> Result<bool, Error> {
         if u64::from(spot.length) > *rest {
             return Ok(false);

@@ -1,12 +1,11 @@
-//! Buffers for records. Short-lived buffers reuse the same memory, which avoids clearing it and is better for
-//! the CPU cache.
+//! Buffers for records. Short-lived buffers reuse the same memory, which avoids clearing it and is
+//! better for the CPU cache.
 
 use std::{
     cell::Cell,
     ops::{Deref, DerefMut},
 };
 
-/// The bytes of a record, or room for them.
 #[derive(Debug)]
 pub(crate) struct Record {
     memory: Vec<u8>,
@@ -14,13 +13,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A buffer of exactly this length.
     pub(crate) fn new(length: usize) -> Self {
         Self { memory: vec![0; length], length }
     }
 
-    /// A short-lived buffer. It reuses the buffer that this thread dropped last, unless it is too long. Its
-    /// contents are arbitrary and must be overwritten.
+    /// Reuses the buffer that this thread dropped last, unless it is too long. The contents are
+    /// arbitrary and must be overwritten.
     pub(crate) fn brief(length: usize) -> Self {
         if length > MOST {
             return Self::new(length);
@@ -56,11 +54,10 @@ impl Drop for Record {
     }
 }
 
-/// Limit for a reused buffer in bytes. It also limits the memory that a slow reader holds.
+/// Also limits the memory that a slow reader holds.
 const MOST: usize = 16 * 1024;
 
 thread_local! {
-    /// The buffer that was dropped last.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

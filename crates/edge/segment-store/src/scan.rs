@@ -1,8 +1,8 @@
-//! Reading the contents of a file: from the footer of a full segment, otherwise record by record up to the
-//! first invalid one.
+//! Reading the contents of a file: from the footer of a full segment, otherwise record by record up
+//! to the first invalid one.
 //!
-//! Only data with a valid checksum is used, and no allocation exceeds the length of the file. Blocks are
-//! skipped; they are verified when they are read.
+//! Only data with a valid checksum is used, and no allocation exceeds the length of the file.
+//! Blocks are skipped; they are verified when they are read.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
@@ -164,7 +164,7 @@ fn by_footer<S: Source + ?Sized>(source: &S, segment: u32, length: u64) -> io::R
     }
     let payload = source.read(u64::from(offset) + Header::BYTES as u64, header.length as usize)?;
     let entries = header.is_of(&payload).then(|| Entry::decode_all(&payload)).flatten();
-    // A footer refers to its own segment and older ones only.
+    // A footer refers only to its own segment and older ones.
     let is_possible = |entry: &Entry| {
         u64::from(entry.offset) + u64::from(entry.length) <= u64::from(offset)
             && entry.first <= entry.last

@@ -1,5 +1,5 @@
-//! The file of a segment. It is written sequentially and deleted as a whole. Readers keep it open, so they
-//! can still read it afterwards.
+//! The file of a segment. It is written sequentially and deleted as a whole. Readers keep it open,
+//! so they can still read it afterwards.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -30,18 +30,17 @@ pub enum Wait {
     Never,
 }
 
-/// A file of the log.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) number: u32,
     path: PathBuf,
     file: File,
-    /// Whether the file is in a tmpfs, which does not support `RWF_NOWAIT` and does not wait for a disk.
+    /// A tmpfs does not support `RWF_NOWAIT` and does not wait for a disk.
     is_in_memory: bool,
 }
 
 impl Segment {
-    /// Bytes of a footer without entries.
+    /// Without entries.
     pub(crate) const FOOTER: u64 = (Header::BYTES + TRAILER) as u64;
 
     pub(crate) fn create(directory: &Path, number: u32, next_object: u64) -> Result<Self, Error> {
@@ -54,8 +53,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Opens a segment and reads its contents. Returns `None` if its header is invalid; the file is deleted
-    /// then.
+    /// Deletes the file and returns `None` if its header is invalid.
     pub(crate) fn open(directory: &Path, number: u32) -> Result<Option<(Self, Contents)>, Error> {
         let path = path(directory, number);
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
@@ -72,7 +70,7 @@ impl Segment {
         }
     }
 
-    /// Writes at this offset. The caller ensures that the range is unused.
+    /// The caller ensures that the range is unused.
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.file.write_all_at(bytes, offset).map_err(Error::io("write to", &self.path))
     }
@@ -85,7 +83,6 @@ impl Segment {
         Ok(())
     }
 
-    /// Truncates the file at `end` and appends a footer.
     pub(crate) fn seal(&self, entries: &[Entry], end: u64) -> Result<(), Error> {
         let offset = u32::try_from(end).map_err(|_| self.damaged(end, "it is longer than 4 GiB"))?;
         let mut payload = Vec::with_capacity(entries.len() * Entry::BYTES);
@@ -99,18 +96,16 @@ impl Segment {
         self.write(&footer, end)
     }
 
-    /// Truncates the file.
     pub(crate) fn cut(&self, end: u64) -> Result<(), Error> {
         self.file.set_len(end).map_err(Error::io("shorten", &self.path))
     }
 
-    /// The entries of the footer, or of the records if there is no footer.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
         let contents = Contents::read(&self.file, self.number).map_err(Error::io("read", &self.path))?;
         contents.map(|contents| contents.entries).map_err(|_| self.damaged(0, "its header"))
     }
 
-    /// Reads a whole record with its header and verifies it. `memory` returns a buffer of the given length.
+    /// `memory` returns a buffer of the given length.
     pub(crate) fn record(
         &self,
         (kind, id, index): (Kind, Id, u64),
@@ -146,7 +141,7 @@ impl Segment {
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
-    /// Deletes the file. Processes that have it open can still read it.
+    /// Processes that have it open can still read it.
     pub(crate) fn delete(&self) -> Result<(), Error> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -182,7 +177,7 @@ impl AsFd for Segment {
     }
 }
 
-/// The numbers of the segments in a directory, ascending.
+/// Ascending.
 pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
     let listed = || {
         let mut numbers = Vec::new();
@@ -198,7 +193,6 @@ pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
     listed().map_err(Error::io("list", directory))
 }
 
-/// Whether a file is in a tmpfs. Reads may wait for swapped-out pages, like all other memory of the process.
 fn is_in_memory(file: &File) -> bool {
     fstatfs(file).is_ok_and(|statfs| statfs.filesystem_type() == TMPFS_MAGIC)
 }

@@ -31,7 +31,6 @@ impl Shared {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks the length of a key and a head.
     pub(crate) fn check(&self, key: &[u8], head: &[u8]) -> Result<(), Error> {
         let both = key.len().saturating_add(head.len()) as u64;
         for (what, bytes, limit) in [

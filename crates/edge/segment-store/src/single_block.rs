@@ -14,7 +14,8 @@ use crate::{
     segment::Segment,
 };
 
-/// A body of one block. It does not keep the segment, and is valid while [`Self::stands`] returns true.
+/// A body of one block. It does not keep the segment, and is valid while [`Self::stands`] returns
+/// true.
 #[derive(Debug, Clone)]
 pub struct BlockRef {
     id: Id,
@@ -22,7 +23,7 @@ pub struct BlockRef {
     bytes: u64,
     segment: Weak<Segment>,
     index: Arc<Index>,
-    /// The change counter of the key before the lookup.
+    /// Before the lookup.
     changes: u64,
 }
 
@@ -36,9 +37,8 @@ impl Found {
 }
 
 impl BlockRef {
-    /// Whether a lookup would still return this body: nothing was stored, replaced, moved or removed under
-    /// its key since. Once false, it stays false. Takes no lock. Changes of other keys occasionally cause a
-    /// false result.
+    /// Whether a lookup would still return this body; once false, it stays false. Takes no lock.
+    /// Changes of other keys occasionally cause a false result.
     pub fn stands(&self) -> bool {
         self.index.changes.count(self.id.hash) == self.changes
     }
@@ -50,8 +50,8 @@ impl BlockRef {
         Ok(Piece::of(segment.record((Kind::Block, self.id, 0), at, wait, Record::brief)?))
     }
 
-    /// The file with the body, which stays unchanged while it is referenced, and the offset of the body in
-    /// it. The checksum of bytes that are read there is not verified. `None` if the segment was evicted.
+    /// The file with the body, unchanged while it is referenced, and the offset in it; `None` if
+    /// the segment was evicted. The checksum of bytes that are read there is not verified.
     pub fn place(&self) -> Option<(Arc<dyn AsFd + Send + Sync>, u64)> {
         let segment = self.segment.upgrade()?;
         Some((segment, u64::from(self.place.offset) + Header::BYTES as u64))

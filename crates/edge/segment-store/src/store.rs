@@ -1,4 +1,5 @@
-//! The interface of the store. All functions block, and can be called by several threads concurrently.
+//! The interface of the store. All functions block, and can be called by several threads
+//! concurrently.
 
 use std::{
     ops::{Bound, RangeBounds},
@@ -32,11 +33,11 @@ pub struct Store {
 pub struct Opened {
     /// The notes, in the order of their addition.
     pub notes: Vec<Vec<u8>>,
-    /// Whether notes were lost because of damage. All objects are removed then, because lost notes may have
-    /// invalidated any of them.
+    /// Whether notes were lost because of damage. All objects are removed then, because lost notes
+    /// may have invalidated any of them.
     pub has_lost_notes: bool,
-    /// Number of segments that were read record by record: the newest one, and segments without a valid
-    /// footer.
+    /// Number of segments that were read record by record: the newest one, and segments without a
+    /// valid footer.
     pub scanned: usize,
 }
 
@@ -50,15 +51,15 @@ impl Store {
         let (index, numbers) = (Arc::new(Index::default()), Arc::new(AtomicU64::new(0)));
         let (mut log, scanned) = read_log(&config, &index, &numbers)?;
         let (journal, found) = Journal::open(&config.directory, || log.clear())?;
-        // A write error is reported by the next write. The store can be read.
+        // A failure is kept and reported by the next write; reads still work.
         drop(log.reserve(0));
         let (log, journal) = (Mutex::new(log), Mutex::new(journal));
         let shared = Arc::new(Shared { config, index, log, journal, numbers, directory });
         Ok((Self { shared }, Opened { notes: found.notes, has_lost_notes: found.is_damaged, scanned }))
     }
 
-    /// Returns the error that [`Self::open`] would return for this directory, without changing anything. A
-    /// lock of another process is ignored.
+    /// Returns the error that [`Self::open`] would return for this directory, without changing
+    /// anything. A lock of another process is ignored.
     ///
     /// # Errors
     /// Fails if the directory cannot be created or written, or contains something else.
@@ -85,16 +86,16 @@ impl Store {
         !self.shared.index.find(self.hash(key)).is_empty()
     }
 
-    /// The objects with this key, newest first, at most 64. Takes one disk read per object. Damaged objects
-    /// are removed.
+    /// The objects with this key, newest first, at most 64. Takes one disk read per object. Damaged
+    /// objects are removed.
     pub fn find(&self, key: &[u8]) -> Result<Vec<Found>, Error> {
         self.look(key, Wait::ForDisk)
     }
 
-    /// The same. `wait` determines whether it may wait for the disk.
+    /// Like [`Self::find`]. `wait` determines whether it may wait for the disk.
     pub fn look(&self, key: &[u8], wait: Wait) -> Result<Vec<Found>, Error> {
         let (index, hash) = (&self.shared.index, self.hash(key));
-        // Read the counter before the search, so that a concurrent change invalidates the result.
+        // Before the search, so that a concurrent change invalidates the result.
         let changes = index.changes.count(hash);
         let mut all = Vec::new();
         for (id, spot, segment) in index.find(hash) {
@@ -107,7 +108,7 @@ impl Store {
                 Err(error) => return Err(error),
             };
             let Object { key: found, head, length, blocks } = object;
-            // Objects that were evicted meanwhile are skipped.
+            // Skips objects that were evicted meanwhile.
             let segments = index.segments(blocks.iter().map(|block| block.segment));
             let Some(segments) = segments.filter(|_| found == key) else { continue };
             let body = StoredBody::new(id, (blocks, length), segments, Arc::clone(index));
@@ -140,7 +141,7 @@ impl Store {
     pub fn replace(&self, id: Id, head: &[u8]) -> Result<bool, Error> {
         self.shared.check(&[], head)?;
         let mut log = self.shared.log();
-        // Making room may move or evict the object. After that there is room, so the second attempt succeeds.
+        // Making room may move or evict the object, so a second attempt may be necessary.
         while let Some((spot, segment)) = self.shared.index.get(id) {
             let object = segment.object(id, spot.offset, spot.length, Wait::ForDisk);
             let mut object = object.inspect_err(|error| {
@@ -158,14 +159,14 @@ impl Store {
         Ok(false)
     }
 
-    /// Removes an object. Returns whether it existed. After an error the object is not found, but may
-    /// reappear if the process ends before the disk works again.
+    /// Removes an object. Returns whether it existed. After an error the object is not found, but
+    /// may reappear if the process ends before the disk works again.
     pub fn remove(&self, id: Id) -> Result<bool, Error> {
         self.shared.log().remove(id)
     }
 
-    /// Removes all objects, including unfinished ones that have blocks on disk. After an error some may
-    /// reappear at the next start.
+    /// Removes all objects, including unfinished ones that have blocks on disk. After an error some
+    /// may reappear at the next start.
     pub fn clear(&self) -> Result<(), Error> {
         self.shared.log().clear()
     }
@@ -208,8 +209,7 @@ impl Store {
     }
 }
 
-/// Fills the index from the segments, removes incomplete records, and continues with the newest segment if
-/// that is not full.
+/// Also removes incomplete records, and continues with the newest segment if that is not full.
 fn read_log(config: &Config, index: &Arc<Index>, numbers: &Arc<AtomicU64>) -> Result<(Log, usize), Error> {
     let (mut scanned, mut active) = (0, None);
     let listed = segment::numbers(&config.directory)?;

@@ -1,7 +1,7 @@
 //! The positions of a body on disk.
 //!
-//! [`Written`] keeps the segments for a reader. [`Kept`] does not; it detects later whether the body still
-//! exists, and takes 8 bytes per block.
+//! [`StoredBody`] keeps the segments for a reader. [`Kept`] does not; it detects later whether the
+//! body still exists, and takes 8 bytes per block.
 
 use std::{
     collections::BTreeMap,
@@ -14,8 +14,8 @@ use crate::{
     segment::Segment,
 };
 
-/// A body, which may be incomplete while it is written. It can be read until its last clone is dropped, even
-/// if it is evicted meanwhile.
+/// A body, which may be incomplete while it is written. It can be read until its last clone is
+/// dropped, even if it is evicted meanwhile.
 #[derive(Debug, Clone)]
 pub struct StoredBody {
     pub(crate) id: Id,
@@ -66,7 +66,6 @@ impl StoredBody {
         lock(&self.blocks).places.clone()
     }
 
-    /// The position of a block, and its length.
     pub(crate) fn block(&self, index: u64) -> Option<(Place, Arc<Segment>, u64)> {
         let (place, bytes) = {
             let blocks = lock(&self.blocks);
@@ -76,7 +75,6 @@ impl StoredBody {
         Some((place, segment, bytes))
     }
 
-    /// Adds a block in a segment of the index.
     pub(crate) fn add(&self, place: Place, bytes: u64) {
         let mut segments = lock(&self.segments);
         if !segments.contains_key(&place.segment) {

@@ -12,19 +12,17 @@ use crate::{
     shared::Shared,
 };
 
-/// Stores an object's body in pieces. If it is dropped before [`Writer::finish`], nothing is stored.
+/// Stores an object's body in pieces. If it is dropped before [`Writer::finish`], nothing is
+/// stored.
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
     key: Vec<u8>,
     head: Vec<u8>,
-    /// The length of the body so far.
     length: u64,
-    /// The full blocks.
     written: StoredBody,
     /// Room for a header, and the incomplete block. Empty before its first byte.
     block: Vec<u8>,
-    /// Segments that are pinned because they contain blocks.
     pinned: BTreeSet<u32>,
     is_broken: bool,
 }
@@ -89,8 +87,8 @@ impl Writer {
         self.length
     }
 
-    /// The body that is readable so far, in whole blocks. It grows during writing, and is complete after
-    /// [`Writer::finish`].
+    /// The body that is readable so far, in whole blocks. It grows during writing, and is complete
+    /// after [`Writer::finish`].
     pub fn written(&self) -> StoredBody {
         self.written.clone()
     }
@@ -135,5 +133,4 @@ impl Drop for Writer {
     }
 }
 
-/// A header and a block.
 const FULL: usize = Header::BYTES + BLOCK;

@@ -2,8 +2,7 @@
 
 use crate::{DataCentreId, Network};
 
-/// The upper tier of each data centre; `None` for a data centre that requests from the origin. The map has no
-/// loop.
+/// The upper tier of each data centre; `None` requests from the origin. The map has no loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Custom {
     above: Vec<Option<DataCentreId>>,
@@ -13,7 +12,7 @@ pub struct Custom {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tiers form a loop: {}; one of these must request from the origin, so remove its entry", self.words())]
 pub struct Loop {
-    /// The names in order of forwarding; the last one forwards to the first.
+    /// The names in order of forwarding; the last forwards to the first.
     pub names: Vec<String>,
 }
 

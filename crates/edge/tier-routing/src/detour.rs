@@ -1,9 +1,7 @@
-//! Selects the data centre through which an origin is reached if the direct route fails: the one with the
-//! least expected time, including the cost of failures.
+//! Selects the data centre through which an origin is reached if the direct route fails.
 //!
-//! With latency l and a share p of successful requests, there are (1 - p) / p failures on average before a
-//! success. Each failure costs the time until it is detected. So the expected time is l + cost (1 - p) / p.
-//! For an untried data centre p is 1/2.
+//! With latency l and a share p of successful requests, the expected time is l + cost (1 - p) / p,
+//! where cost is the time until a failure is detected. For an untried data centre p is 1/2.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
@@ -19,13 +17,12 @@ pub struct Detours {
 struct Known {
     successes: u32,
     failures: u32,
-    /// From the request to the first byte of the response, smoothed.
     latency: Option<Duration>,
     at: Duration,
 }
 
 impl Detours {
-    /// Records that a request through this data centre received a response after `latency`.
+    /// Records a response after `latency`.
     pub fn worked(&mut self, now: Duration, address: SocketAddr, centre: DataCentreId, latency: Duration) {
         let known = self.known(now, address, centre);
         known.successes += 1;
@@ -33,7 +30,7 @@ impl Detours {
         known.fade();
     }
 
-    /// Records that a request through this data centre received no response.
+    /// Records that no response arrived.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, centre: DataCentreId) {
         let known = self.known(now, address, centre);
         known.failures += 1;
@@ -47,8 +44,8 @@ impl Detours {
         Self { known: self.known.iter().map(|(&address, centres)| (address, renumber(centres))).collect() }
     }
 
-    /// The expected time through a data centre. `guess` is the assumed latency before the first response: the
-    /// round trip to the data centre plus its connect time to the origin, if known.
+    /// The expected time through a data centre. `guess` is the latency assumed before the first
+    /// response.
     pub fn expected(
         &self,
         now: Duration,
@@ -79,7 +76,6 @@ impl Detours {
 }
 
 impl Known {
-    /// Gives older results less weight.
     fn fade(&mut self) {
         if self.successes + self.failures >= REMEMBERED {
             self.successes /= 2;
@@ -91,13 +87,10 @@ impl Known {
 /// A lost SYN is detected after a second, when it is retransmitted.
 const FAILURE_COSTS: Duration = Duration::from_secs(1);
 
-/// The number of requests whose results have full weight.
 const REMEMBERED: u32 = 64;
 
-/// As long as failed routes are remembered.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// The most origin addresses.
 const MOST: usize = 1000;
 
 #[cfg(test)]
@@ -117,14 +110,13 @@ mod tests {
     #[test]
     fn latency_and_reliability_are_one_figure() {
         let mut detours = Detours::default();
-        // Untried: one failure per success, plus the assumed latency.
+        // Untried: one failure per success.
         assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(1080));
         // 9 of 9: (0 + 1) / (9 + 1) failures.
         for _ in 0..9 {
             detours.worked(ms(0), origin(), ME, ms(60));
         }
         assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(160));
-        // Four more failures: 5 per 10.
         for _ in 0..4 {
             detours.failed(ms(0), origin(), ME);
         }

@@ -1,23 +1,23 @@
 //! Why a route to an origin failed, with the names of proxy errors in RFC 9209 (section 2.3).
 
-/// Why a route to an origin failed: any event that ends an exchange before a complete response head.
+/// Why a route to an origin failed: an event that ends an exchange before a complete response head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// No SYN-ACK arrived in time.
     ConnectionTimeout,
-    /// The connection was refused, or no route leads to the address.
+    /// The connection was refused, or the address is unreachable.
     ConnectionRefused,
-    /// The connection was reset or closed before a complete response head.
+    /// The connection was closed before a complete response head.
     ConnectionTerminated,
     /// The TLS handshake failed, or an alert ended the connection.
     TlsProtocolError,
-    /// The bytes that arrived are not HTTP.
+    /// The received bytes are not HTTP.
     HttpProtocolError,
-    /// The request was sent, and no response head arrived in time.
+    /// No response head arrived in time.
     HttpResponseTimeout,
-    /// The response has a status that the operator attributes to the path. RFC 9209 has no name for this.
+    /// The operator attributes the response's status to the path. RFC 9209 has no name for this.
     HttpResponseStatus,
-    /// The next data centre on the route does not respond, or does not reach the origin either.
+    /// The next data centre does not respond, or does not reach the origin.
     DestinationUnavailable,
 }
 
@@ -62,7 +62,6 @@ impl Fault {
         }
     }
 
-    /// Whether no connection was made.
     pub(crate) fn is_of_connection(self) -> bool {
         matches!(self, Self::ConnectionTimeout | Self::ConnectionRefused)
     }

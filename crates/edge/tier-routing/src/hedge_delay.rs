@@ -1,13 +1,12 @@
-//! How long a request waits for the direct route before it races another one: the smoothed connect time plus
-//! four times its deviation, or plus the scheduling granularity if that is greater, as the TCP retransmission
-//! timeout (RFC 6298).
+//! How long a request waits for the direct route before it races another one: the smoothed connect
+//! time plus four times its deviation, as the TCP retransmission timeout (RFC 6298).
 
 use std::time::Duration;
 
 /// The connect times of one origin address.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Patience {
-    /// The smoothed time and the smoothed deviation in seconds; `None` before the first connect.
+    /// The smoothed time and deviation in seconds; `None` before the first connect.
     learned: Option<(f64, f64)>,
 }
 
@@ -23,19 +22,18 @@ impl Patience {
         });
     }
 
-    /// How long to wait for the direct route before another route is expected to be faster.
+    /// How long to wait for the direct route before racing another one.
     pub fn delay(&self) -> Duration {
         let Some((mean, deviation)) = self.learned else { return UNKNOWN };
         Duration::from_secs_f64(mean + (4.0 * deviation).max(LEAST.as_secs_f64())).min(MOST)
     }
 }
 
-/// The connection attempt delay of Happy Eyeballs for an address without measurements (RFC 8305, section 8).
+/// The connection attempt delay of Happy Eyeballs (RFC 8305, section 8).
 const UNKNOWN: Duration = Duration::from_millis(250);
 
-/// The least addition to the smoothed time, because schedulers and queues cause delays of this size (G in RFC
-/// 6298, and RFC 8305, section 5). With constant connect times, the deviation is 0, and each slight delay
-/// would start a race.
+/// Schedulers and queues cause delays of this size (G in RFC 6298). With constant connect times,
+/// the deviation is 0, and each slight delay would start a race.
 const LEAST: Duration = Duration::from_millis(10);
 
 /// A lost SYN is retransmitted after a second; a detour must connect before that.
@@ -53,13 +51,12 @@ mod tests {
     fn the_delay_is_that_of_rfc_6298() {
         let mut patience = Patience::default();
         assert_eq!(patience.delay(), ms(250));
-        // The first: 80 + 4 x 40.
         patience.learn(ms(80));
         assert_eq!(patience.delay(), ms(240));
-        // The second, of 80 as well: the deviation is 30.
+        // The deviation is 30.
         patience.learn(ms(80));
         assert_eq!(patience.delay(), ms(200));
-        // One of 160: the deviation is 30 + (80 - 30) / 4 = 42.5, the mean 90.
+        // The deviation is 30 + (80 - 30) / 4 = 42.5, the mean 90.
         patience.learn(ms(160));
         assert_eq!(patience.delay(), ms(260));
     }

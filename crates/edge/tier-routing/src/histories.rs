@@ -1,5 +1,4 @@
-//! The number of random histories per property test: a few by default, or the number in `PROPTEST_CASES`,
-//! such as `PROPTEST_CASES=100000 cargo test -p tier-routing`.
+//! The number of random histories per property test, from `PROPTEST_CASES` or proptest's default.
 
 use proptest::prelude::ProptestConfig;
 
@@ -9,5 +8,4 @@ pub(crate) fn or(few: u32) -> ProptestConfig {
     ProptestConfig { cases, ..told }
 }
 
-/// The default of proptest.
 const UNTOLD: u32 = 256;

@@ -1,23 +1,8 @@
-//! Tiered caching as pure logic: which data centre or origin route a request uses next, and how purges are
-//! distributed.
+//! Tiered caching as pure logic: the data centre or origin that a request uses next
+//! ([`Zone::next`], [`RouteSelector`]), and the distribution of purges ([`ReplicatedLog`]).
 //!
-//! | subject | items |
-//! | --- | --- |
-//! | the data centres, their regions and weights | [`Network`] |
-//! | the next hop of a request, and why requests do not loop | [`Zone::next`], [`Role`] |
-//! | the topologies that an operator can configure | [`Topology`] |
-//! | the data centre nearest to an origin, and when the choice changes | [`Smart`] |
-//! | the connect times that decide this choice | [`Measurements`] |
-//! | which of several data centres holds a key | [`Rendezvous`] |
-//! | failed routes to an origin, and when they are retried | [`Failures`], [`Fault`] |
-//! | the data centre through which an unreachable origin is reached | [`Detours`] |
-//! | when a second route is raced against the direct one | [`Patience`] |
-//! | the sequence of routes that one request tries | [`Reach`] |
-//! | the state that is kept when the list of data centres changes | [`Renumbering`] |
-//! | the log of purges, and how much of it each data centre has received | [`Ledger`], [`Position`] |
-//!
-//! This crate has no clock and no sockets. `now` is a monotonic time since an arbitrary start, supplied by
-//! the caller.
+//! This crate has no clock and no sockets. `now` is a monotonic time since an arbitrary start,
+//! supplied by the caller.
 
 mod custom;
 mod data_centre;

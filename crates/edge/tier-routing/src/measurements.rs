@@ -4,8 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::{DataCentreId, Renumbering};
 
-/// Connect times to one origin, by data centre. Data centres exchange their measurements, so that all have
-/// nearly the same.
+/// Connect times to one origin, by data centre. Data centres exchange them.
 #[derive(Debug, Clone)]
 pub struct Measurements {
     centres: Vec<VecDeque<(Duration, Duration)>>,
@@ -14,8 +13,7 @@ pub struct Measurements {
 /// The recent measurements of one data centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Typical {
-    /// The median, which one or two lost SYNs do not change; the lower of the two middle samples for an even
-    /// number.
+    /// The lower median, which one or two lost SYNs do not change.
     pub connect: Duration,
     /// The number of samples.
     pub samples: usize,
@@ -27,7 +25,7 @@ impl Measurements {
         Self { centres: vec![VecDeque::new(); centres] }
     }
 
-    /// Records the duration of a connect, from SYN to SYN-ACK. Samples of an unknown data centre are ignored.
+    /// Records the duration from SYN to SYN-ACK. Samples of an unknown data centre are ignored.
     pub fn add(&mut self, now: Duration, centre: DataCentreId, connect: Duration) {
         let Some(samples) = self.centres.get_mut(usize::from(centre.0)) else { return };
         if samples.len() == MOST {
@@ -48,8 +46,7 @@ impl Measurements {
         new
     }
 
-    /// The measurements of a data centre within the last [`Self::FRESH`]; `None` with fewer than
-    /// [`Self::FEWEST`] samples.
+    /// The measurements within the last [`Self::FRESH`]; `None` with fewer than [`Self::FEWEST`].
     pub fn typical(&self, now: Duration, centre: DataCentreId) -> Option<Typical> {
         let samples = self.centres.get(usize::from(centre.0))?;
         let fresh = samples.iter().filter(|(at, _)| now.saturating_sub(*at) <= Self::FRESH);
@@ -61,13 +58,13 @@ impl Measurements {
         Some(Typical { connect: times[(times.len() - 1) / 2], samples: times.len() })
     }
 
-    /// Older samples are ignored: routes on the Internet change within minutes.
+    /// Routes on the Internet change within minutes.
     pub const FRESH: Duration = Duration::from_secs(600);
     /// With five samples, two outliers do not change the median.
     pub const FEWEST: usize = 5;
 }
 
-/// Samples per data centre: a median of 31 is stable, and 300 data centres need 300 KB.
+/// A median of 31 is stable, and 300 data centres need 300 KB.
 const MOST: usize = 31;
 
 #[cfg(test)]
@@ -89,7 +86,6 @@ mod tests {
         assert_eq!(measured.typical(ms(4), CENTRE), None, "four are too few");
         measured.add(ms(4), CENTRE, ms(3000));
         assert_eq!(measured.typical(ms(4), CENTRE), Some(Typical { connect: ms(12), samples: 5 }));
-        // The sample of time 0 is too old, and the remaining ones are too few.
         assert_eq!(measured.typical(ms(600_001), CENTRE), None);
         for _ in 0..100 {
             measured.add(ms(5), CENTRE, ms(7));

@@ -1,5 +1,4 @@
-//! The data centres of a network, as configured by the operator, and the sets derived from them for all
-//! zones.
+//! The data centres of a network, and the sets derived from them for all zones.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,18 +11,15 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Network {
     centres: Vec<Centre>,
-    /// The number of each data centre's region.
     regions: Vec<u16>,
-    /// The upper tiers where keys are spread.
     large: Rendezvous,
     hubs: Vec<Rendezvous>,
-    /// The round-trip time of light between each pair.
     light: Vec<Duration>,
 }
 
 impl Network {
-    /// A network of at most 65 535 data centres. `light` returns the round-trip time of light in glass
-    /// between two of them over the shortest distance on Earth; 0 if unknown. It is called once per pair.
+    /// A network of at most 65 535 data centres. `light` returns the round-trip time of light in
+    /// glass between two of them; 0 if unknown.
     pub fn new(centres: Vec<Centre>, light: impl Fn(DataCentreId, DataCentreId) -> Duration) -> Self {
         let mut numbers = BTreeMap::new();
         let mut regions = Vec::with_capacity(centres.len());
@@ -75,13 +71,12 @@ impl Network {
         self.region(a) == self.region(b)
     }
 
-    /// The large data centres, among which keys are spread: those with at least the mean weight. With equal
-    /// weights, these are all data centres.
+    /// The data centres with at least the mean weight, among which keys are spread.
     pub fn large(&self) -> &Rendezvous {
         &self.large
     }
 
-    /// The data centres in the region of `of`, among which the region's keys are spread.
+    /// The data centres in the region of `of`.
     pub fn hubs(&self, of: DataCentreId) -> &Rendezvous {
         &self.hubs[self.region(of)]
     }
@@ -113,7 +108,6 @@ mod tests {
                 Network::new(weights.iter().map(|&one| centre(one)).collect(), |_, _| Duration::ZERO);
             network.large().members().map(|id| id.0).collect::<Vec<_>>()
         };
-        // The mean of 10, 4 and four times 1 is 3.
         assert_eq!(of(&[("a", 1), ("b", 10), ("c", 1), ("d", 4), ("e", 1), ("f", 1)]), [1, 3]);
         assert_eq!(of(&[("a", 2), ("b", 2)]), [0, 1]);
     }

@@ -1,17 +1,16 @@
-//! Which of several data centres holds a key: weighted rendezvous hashing (Thaler and Ravishankar 1998; the
-//! logarithm is from Schindelhauer and Schomaker 2005).
+//! Weighted rendezvous hashing (Thaler and Ravishankar 1998; the logarithm is from Schindelhauer
+//! and Schomaker 2005).
 //!
-//! Each data centre derives a number u in 0..1 from the key and its own name, and the least -ln(u) / weight
-//! wins. So each data centre holds keys in proportion to its weight, and adding or removing one moves no key
-//! between two others. Among equal weights the largest u wins, so that at most one logarithm per distinct
-//! weight is computed; with the bounds below, hardly ever one.
+//! Each data centre derives a number u in 0..1 from the key and its own name, and the least -ln(u)
+//! / weight wins. So each holds keys in proportion to its weight, and adding or removing one moves
+//! no key between two others. Among equal weights the largest u wins, which needs no logarithm.
 
 use crate::{KeyHash, data_centre::DataCentreId, key::fold};
 
 /// Data centres that share the keys.
 #[derive(Debug, Clone, Default)]
 pub struct Rendezvous {
-    /// By weight, heaviest first.
+    /// Heaviest first.
     classes: Vec<Class>,
 }
 
@@ -55,7 +54,7 @@ impl Rendezvous {
 
     /// The data centre that holds a key, among those that `is_allowed` accepts.
     pub fn first(&self, key: KeyHash, is_allowed: impl Fn(DataCentreId) -> bool) -> Option<DataCentreId> {
-        // Nearly always all are allowed, and a check of each would cost more than the choice.
+        // Nearly always all are allowed, and checking each would cost more than the choice.
         let best = |winners: &mut dyn Iterator<Item = Winner>| winners.reduce(Winner::better);
         let of_all = best(&mut self.classes.iter().filter_map(|class| class.first(key)));
         let of_all = of_all.map(|winner| winner.centre).filter(|&centre| is_allowed(centre));
@@ -72,8 +71,8 @@ impl Rendezvous {
 }
 
 impl Class {
-    /// The largest draw, in a loop without branches that depend on the draws. Processes both halves in
-    /// parallel, because each comparison depends on the previous one.
+    /// A loop without branches that depend on the draws. It processes both halves in parallel,
+    /// because each comparison depends on the previous one.
     fn first(&self, key: KeyHash) -> Option<Winner> {
         let middle = self.seeds.len() / 2;
         let (front, back) = self.seeds.split_at(middle);
@@ -94,7 +93,6 @@ impl Class {
         self.centres.get(at[half]).map(|&centre| self.winner(most[half], centre))
     }
 
-    /// The largest draw among the allowed data centres.
     fn first_of(&self, key: KeyHash, is_allowed: &impl Fn(DataCentreId) -> bool) -> Option<Winner> {
         let allowed = self.seeds.iter().zip(&self.centres).filter(|(_, centre)| is_allowed(**centre));
         let drawn = allowed.map(|(seed, &centre)| (seed.draw(key), centre));
@@ -109,7 +107,6 @@ impl Class {
 }
 
 impl Winner {
-    /// The winner with the lesser -ln(1 - missing) / weight.
     fn better(self, other: Self) -> Self {
         // m <= -ln(1 - m) <= m / (1 - m): these bounds usually decide.
         let (least, most) = (self.missing / self.weight, self.missing / ((1.0 - self.missing) * self.weight));
@@ -130,7 +127,6 @@ impl Seed {
         Self(seed, seed.rotate_left(32) | 1)
     }
 
-    /// The draw of a key and a name, identical on every machine.
     #[inline]
     fn draw(self, key: KeyHash) -> u64 {
         fold(key.0 ^ self.0, self.1)
@@ -168,7 +164,7 @@ mod tests {
         for (count, weight) in counts.into_iter().zip(weights) {
             let share = f64::from(weight) / 20.0;
             let expected = 100_000.0 * share;
-            // Binomial: five standard deviations.
+            // Five standard deviations.
             let bound = 5.0 * (expected * (1.0 - share)).sqrt();
             assert!((f64::from(count) - expected).abs() < bound, "{count} for {expected}");
         }

@@ -1,5 +1,4 @@
-//! The mapping of data centre numbers when the network's list changes, so that state is kept: a data centre
-//! has another number in the new list, or is missing.
+//! The mapping of data centre numbers when the network's list changes, so that state is kept.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +73,6 @@ mod tests {
         let measured = measured.renumbered(&to);
         let connects = [0, 1, 2].map(|id| measured.typical(ms(0), DataCentreId(id)).map(|t| t.connect));
         assert_eq!(connects, [None, Some(ms(10)), Some(ms(30))]);
-        // The choice is kept although ams has no measurements.
         let mut smart = smart.renumbered(&to);
         smart.review(ms(1), &after, (&measured, &[]), &Health::default());
         assert_eq!(smart.choice().basis, Basis::Nearest(DataCentreId(1)));
@@ -90,7 +88,6 @@ mod tests {
         }
         let mut smart = Smart::new(Tuning::default());
         smart.review(ms(0), &before, (&measured, &[]), &Health::default());
-        // Longer than the first choice waits for data centres without measurements.
         let later = ms(20_000);
         smart.review(later, &before, (&measured, &[]), &Health::default());
         assert_eq!(smart.choice().basis, Basis::Nearest(DataCentreId(1)));
@@ -125,7 +122,6 @@ mod tests {
         let left: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.route).collect();
         assert_eq!(left, [Route::Direct, Route::Through(DataCentreId(0))]);
         let around = RouteInputs { here: DataCentreId(1), network: &after, ..around };
-        // Both have failed, and this is the first request that meets them.
         assert_eq!(reach.begin(ms(1), origin, &around).1.route, Route::Direct);
         let met: Vec<_> = reach.failures().listed(ms(1)).map(|listed| listed.requests).collect();
         assert_eq!(met, [1, 1]);

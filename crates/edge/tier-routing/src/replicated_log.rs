@@ -1,10 +1,9 @@
 //! Replication of purges among data centres, without a central server.
 //!
-//! Each run of a data centre has its own log with a single writer and numbered entries. A position is a
-//! version vector: the number of the last received entry of each log. A position covers another one if it is
-//! at least as far in all logs. Purges are commutative and idempotent, so late, repeated or indirect delivery
-//! leads to the same state. A request to another data centre carries the sender's position; a receiver that
-//! does not cover it catches up before it responds.
+//! Each run of a data centre has its own log with a single writer and numbered entries. A position
+//! is a version vector: the last received entry of each log. Purges are commutative and idempotent,
+//! so late, repeated or indirect delivery leads to the same state. A request to another data centre
+//! carries the sender's position; a receiver that does not cover it catches up before it responds.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -16,7 +15,7 @@ use std::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogId(pub u64);
 
-/// The number of the last received entry of each log, or the last entry of logs that have ended.
+/// The number of the last received entry of each log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position(BTreeMap<LogId, u64>);
 
@@ -36,9 +35,9 @@ pub struct LogSlice<E> {
 /// Entries that were new to the receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogDelta<E> {
-    /// The new entries, in the order in which they must be applied.
+    /// In the order in which they must be applied.
     pub entries: Vec<New<E>>,
-    /// Whether further entries are lost because they were dropped everywhere: everything must be purged.
+    /// Whether entries are lost because they were dropped everywhere: everything must be purged.
     pub everything: bool,
 }
 
@@ -58,14 +57,13 @@ pub struct New<E> {
 pub struct ReplicatedLog<E> {
     own: LogId,
     logs: BTreeMap<LogId, Log<E>>,
-    /// Logs that have ended and that all data centres have received completely, as far as is known here, with
+    /// Logs that have ended and that all data centres have received, as far as is known here, with
     /// the number of their last entry. The oldest one is evicted first.
     settled: (BTreeMap<LogId, u64>, VecDeque<LogId>),
 }
 
 #[derive(Debug, Clone)]
 struct Log<E> {
-    /// The number of dropped entries.
     base: u64,
     entries: VecDeque<E>,
 }
@@ -103,7 +101,7 @@ impl Position {
         self.0.remove(&log);
     }
 
-    /// The number of entries that this position includes and the other one lacks.
+    /// The number of entries that the other position lacks.
     pub fn ahead_of(&self, other: &Self) -> u64 {
         let ahead = self.logs().map(|(log, number)| number.saturating_sub(other.reached(log)));
         ahead.fold(0, u64::saturating_add)
@@ -134,7 +132,7 @@ impl<E: Clone> ReplicatedLog<E> {
         log.last()
     }
 
-    /// Restores an entry that a previous run applied. To be called in the order of numbers.
+    /// Restores an entry of a previous run. Call it in the order of numbers.
     pub fn resume(&mut self, New { log, number, entry }: New<E>) {
         let log = self.log(log);
         if number > log.last() {
@@ -146,7 +144,8 @@ impl<E: Clone> ReplicatedLog<E> {
         }
     }
 
-    /// Restores the position of a previous run, without its entries. To be called after [`Self::resume`].
+    /// Restores the position of a previous run, without its entries. Call it after
+    /// [`Self::resume`].
     pub fn resume_at(&mut self, position: &Position) {
         for (log, number) in position.logs() {
             let log = self.log(log);
@@ -166,7 +165,7 @@ impl<E: Clone> ReplicatedLog<E> {
         other.logs().all(|(log, number)| self.reached(log) >= number)
     }
 
-    /// Whether a log is settled: it has ended, and all data centres have received it completely.
+    /// Whether a log has ended, and all data centres have received it completely.
     pub fn is_settled(&self, log: LogId) -> bool {
         self.settled.0.contains_key(&log)
     }
@@ -177,8 +176,7 @@ impl<E: Clone> ReplicatedLog<E> {
         self.logs.get(&log).map(Log::last).or_else(end).unwrap_or(0)
     }
 
-    /// The entries after this position, at most `most`. If there are more, they follow after the resulting
-    /// position.
+    /// At most `most` entries after this position.
     pub fn after(&self, position: &Position, most: usize) -> Vec<LogSlice<E>> {
         let mut left = most;
         let mut pieces = Vec::new();
@@ -191,7 +189,7 @@ impl<E: Clone> ReplicatedLog<E> {
         pieces
     }
 
-    /// The entries of one log after number `reached`, at most `most`; `None` if there are no more.
+    /// At most `most` entries of one log after number `reached`; `None` if there are none.
     pub fn rest(&self, log: LogId, reached: u64, most: usize) -> Option<LogSlice<E>> {
         let known = self.logs.get(&log).filter(|known| reached < known.last())?;
         let from = reached.max(known.base);
@@ -200,7 +198,7 @@ impl<E: Clone> ReplicatedLog<E> {
         Some(LogSlice { log, first: from + 1, forgets: reached < known.base, entries })
     }
 
-    /// Pieces without entries for settled logs of which the peer at position `said` has received only a part.
+    /// Pieces without entries for settled logs that the peer at `said` has received only in part.
     /// The rest was dropped, so the peer must purge everything.
     pub fn short_of(&self, said: &Position) -> impl Iterator<Item = LogSlice<E>> {
         said.logs().filter_map(|(log, reached)| {
@@ -209,8 +207,7 @@ impl<E: Clone> ReplicatedLog<E> {
         })
     }
 
-    /// Receives pieces and ignores known entries. A piece that does not follow the received entries is
-    /// ignored.
+    /// Receives pieces, and ignores known entries and pieces that leave a gap.
     pub fn take(&mut self, pieces: Vec<LogSlice<E>>) -> LogDelta<E> {
         let mut news = LogDelta { entries: Vec::new(), everything: false };
         for LogSlice { log, first, forgets, entries } in pieces {
@@ -241,8 +238,8 @@ impl<E: Clone> ReplicatedLog<E> {
         news
     }
 
-    /// Settles ended logs (all except the own and `alive`) if all `others`, which are all other data centres,
-    /// have received exactly the same number of entries. Returns these logs.
+    /// Settles ended logs (all except the own and `alive`) of which all `others`, the other data
+    /// centres, have received the same number of entries. Returns these logs.
     pub fn settle(&mut self, alive: &BTreeSet<LogId>, others: &[Position]) -> Vec<LogId> {
         let own = self.own;
         let is_over = |log: &LogId, known: &Log<E>| {
@@ -256,16 +253,14 @@ impl<E: Clone> ReplicatedLog<E> {
         over.into_iter().map(|(log, _)| log).collect()
     }
 
-    /// The settled logs among the logs of a peer at this position, with their ends. The peer may settle them
-    /// as well.
+    /// The settled logs among those of a peer at this position, with their ends.
     pub fn over(&self, position: &Position) -> Position {
         let is_over = |(log, number): &(LogId, u64)| self.settled.0.get(log) == Some(number);
         Position(position.logs().filter(is_over).collect())
     }
 
-    /// Handles logs that a peer reports as settled. Returns those that were received completely here and can
-    /// be settled, and pieces for logs that were received partly: the rest was dropped, so everything must be
-    /// purged. Unknown logs are ignored.
+    /// Handles logs that a peer reports as settled. Returns those to settle here, and pieces for
+    /// logs that were received only in part, whose rest was dropped. Ignores unknown logs.
     pub fn ends_here(&self, over: &Position) -> (Position, Vec<LogSlice<E>>) {
         let (mut ended, mut short) = (Position::default(), Vec::new());
         for (log, end) in over.logs().filter(|&(log, end)| log != self.own && end <= LARGEST) {
@@ -281,10 +276,7 @@ impl<E: Clone> ReplicatedLog<E> {
         (ended, short)
     }
 
-    /// Settles a log that another data centre has settled: it has ended with this number, and all data
-    /// centres have received it completely. A data centre that restarted since then, and has received only a
-    /// part, has an empty cache and need not receive the rest. Returns false if a later entry is known,
-    /// because the log has not ended there.
+    /// Settles a log that another data centre has settled. Returns false if a later entry is known.
     pub fn end(&mut self, log: LogId, number: u64) -> bool {
         if log == self.own || number > LARGEST || self.reached(log) > number {
             return false;
@@ -301,9 +293,8 @@ impl<E: Clone> ReplicatedLog<E> {
         true
     }
 
-    /// Receives the position of the data centre that writes `log`. Reopens logs that were settled too early
-    /// because their writer was not known to be running. They continue at their ends, which become part of
-    /// the own position, so that only missing entries are sent. Returns whether any log was reopened.
+    /// Receives the position of the writer of `log`, and reopens logs that were settled too early.
+    /// Returns whether any was reopened.
     pub fn hear(&mut self, log: LogId, position: &Position) -> bool {
         let goes_further = |(log, number): (LogId, u64)| {
             Some(log).filter(|log| self.settled.0.get(log).is_some_and(|&end| end < number))
@@ -315,7 +306,6 @@ impl<E: Clone> ReplicatedLog<E> {
         !going_on.is_empty()
     }
 
-    /// Continues a settled log at its end.
     fn reopen(&mut self, log: LogId) {
         if let Some(end) = self.settled.0.remove(&log) {
             self.settled.1.retain(|settled| *settled != log);
@@ -323,8 +313,7 @@ impl<E: Clone> ReplicatedLog<E> {
         }
     }
 
-    /// Drops entries that all `others`, which are all other data centres, have received. The position does
-    /// not change.
+    /// Drops entries that all `others`, the other data centres, have received. The position stays.
     pub fn forget(&mut self, others: &[Position]) {
         for (&log, known) in &mut self.logs {
             let all = others.iter().map(|other| other.reached(log)).min().unwrap_or(0);
@@ -344,7 +333,6 @@ impl<E: Clone> ReplicatedLog<E> {
     }
 }
 
-/// Drops the oldest entries beyond [`REMEMBERED`].
 fn trim<E>(log: &mut Log<E>) {
     while log.entries.len() > REMEMBERED {
         log.entries.pop_front();
@@ -381,18 +369,17 @@ impl FromStr for Position {
     }
 }
 
-/// Entries per log: the number of purges that a cache stores. A data centre that is further behind must purge
-/// everything.
+/// Entries per log. A data centre that is further behind must purge everything.
 pub const REMEMBERED: usize = 10_000;
 
-/// The most logs: a network of 300 data centres, each of which was restarted a dozen times while one was
-/// unreachable. Entries of further logs are ignored, so positions that contain them are not covered.
+/// The most logs: 300 data centres, each restarted a dozen times. Entries of further logs are
+/// ignored.
 pub const MOST_LOGS: usize = 4096;
 
 /// No log reaches this number: at a million entries per second, that takes 36 000 years.
 const LARGEST: u64 = 1 << 60;
 
-/// The most settled logs: 160 KB.
+/// 160 KB.
 const MOST_SETTLED: usize = 10_000;
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! Failed routes to an origin. They are retried by the 5th, 25th, 125th, 625th and 3125th request, and then
-//! by every 3125th. If such a test fails, the request continues on another route.
+//! Failed routes to an origin. They are retried by the 5th, 25th, 125th, 625th and 3125th request,
+//! and then by every 3125th.
 //!
-//! A connect without a request shows that the route is open, but not that the origin responds. So it clears
-//! faults of the connection. For later faults it lets the next request test the route, once: otherwise an
-//! origin that accepts connections but never responds would delay a request after each connect.
+//! A connect without a request clears faults of the connection only. For other faults it lets the
+//! next request test the route, but only once: the origin may accept connections but never respond.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
@@ -23,9 +22,9 @@ pub enum Route {
 pub enum Met {
     /// No failure is known.
     Clear,
-    /// The route failed, and this request avoids it.
+    /// The route failed; this request avoids it.
     Failed,
-    /// The route failed, and this request tests it.
+    /// The route failed; this request tests it.
     Test,
 }
 
@@ -42,7 +41,7 @@ pub struct Listed {
     pub since: Duration,
     /// The number of requests that have met it.
     pub requests: u64,
-    /// Whether a connection was made since, so that the next request tests the route.
+    /// Whether the next request tests the route, because a connection was made since.
     pub is_due: bool,
 }
 
@@ -65,26 +64,22 @@ pub struct Failures {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The times of the first and the last failure.
     since: Duration,
     at: Duration,
-    /// The number of requests that have met it since it was new.
     requests: u64,
     hint: Hint,
 }
 
-/// What connects without a request have shown about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hint {
     None,
-    /// A connect succeeded: the next request tests the route.
     Due,
-    /// A request has tested the route or is about to: further connects have no effect.
+    /// Further connects have no effect.
     Used,
 }
 
 impl Failures {
-    /// The state of a route for a request that is about to choose one. Counts the request.
+    /// The state of a route for a request, which is counted.
     pub fn meet(&mut self, now: Duration, address: SocketAddr, route: Route) -> Met {
         let mut met = Met::Clear;
         for entry in self.of(address, route).filter(|entry| !entry.is_over(now)) {
@@ -102,7 +97,7 @@ impl Failures {
         met
     }
 
-    /// When a route last failed, if this is still remembered. Does not count a request.
+    /// When a route last failed, if this is still remembered.
     pub fn last(&self, now: Duration, address: SocketAddr, route: Route) -> Option<Duration> {
         let entries = self.entries.range(span(address, route)).map(|(_, entry)| entry);
         entries.filter(|entry| !entry.is_over(now)).map(|entry| entry.at).max()
@@ -111,7 +106,6 @@ impl Failures {
     /// Records the failure of a request, or of a connect as its fault states.
     pub fn failed(&mut self, now: Duration, address: SocketAddr, route: Route, fault: Fault) {
         if fault.is_of_connection() && route == Route::Direct {
-            // A later connect is relevant for all faults again.
             self.of(address, route).for_each(|entry| entry.hint = Hint::None);
         }
         let key = (address, route, fault);
@@ -128,8 +122,7 @@ impl Failures {
         self.entries.insert(key, Entry { since: now, at: now, requests: 0, hint: Hint::None });
     }
 
-    /// Records that a route returned a response: its failures are removed. Failures of other routes to the
-    /// same origin remain.
+    /// Records that a route returned a response, and removes its failures.
     pub fn worked(&mut self, address: SocketAddr, route: Route) {
         let keys: Vec<_> = self.entries.range(span(address, route)).map(|(&key, _)| key).collect();
         for key in keys {
@@ -137,8 +130,8 @@ impl Failures {
         }
     }
 
-    /// Records a connect without a request: faults of the connection are removed, and the next request tests
-    /// whether the other faults persist.
+    /// Records a connect without a request: removes faults of the connection; the next request
+    /// tests whether the others persist.
     pub fn connected(&mut self, address: SocketAddr, route: Route) {
         for fault in Fault::ALL.into_iter().filter(|fault| fault.is_of_connection()) {
             self.entries.remove(&(address, route, fault));
@@ -148,8 +141,8 @@ impl Failures {
         }
     }
 
-    /// Another data centre reported that it connected to the origin at this time: one request tests the route
-    /// through it.
+    /// Another data centre reported a connect to the origin at this time: one request tests the
+    /// route through it.
     pub fn told(&mut self, at: Duration, address: SocketAddr, centre: DataCentreId) {
         let is_news = |entry: &&mut Entry| entry.hint == Hint::None && entry.at < at;
         for entry in self.of(address, Route::Through(centre)).filter(is_news) {
@@ -185,7 +178,6 @@ impl Failures {
         self.entries.range_mut(span(address, route)).map(|(_, entry)| entry)
     }
 
-    /// Removes expired entries, or else the entry with the oldest failure.
     fn make_room(&mut self, now: Duration) {
         self.entries.retain(|_, entry| !entry.is_over(now));
         if self.entries.len() >= MOST {
@@ -209,13 +201,11 @@ fn is_test(number: u64) -> bool {
     matches!(number, 5 | 25 | 125 | 625) || number > 0 && number.is_multiple_of(LAST)
 }
 
-/// From here on, each request whose number is a multiple of this tests the route.
 const LAST: u64 = 3125;
 
-/// After this time without a failure, the route is usable again.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// The most entries: more failed routes than a data centre has origins and neighbours; 1 MB.
+/// 1 MB; more failed routes than a data centre has origins and neighbours.
 const MOST: usize = 10_000;
 
 #[cfg(test)]
@@ -266,12 +256,11 @@ mod tests {
         let next = |failures: &Failures| failures.listed(s(10)).next().map(|listed| listed.next_test_at());
         assert_eq!(next(&failures), Some(2));
         assert_eq!([10, 10].map(|at| meet(&mut failures, at)), [Met::Test, Met::Failed]);
-        // The origin accepts connections but never responds: further connects are not relevant.
+        // An origin that connects but never responds: further connects are not relevant.
         failures.failed(s(12), origin(), DIRECT, Fault::HttpResponseTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(next(&failures), Some(5));
         assert_eq!([20, 20, 20].map(|at| meet(&mut failures, at)), [Met::Failed, Met::Test, Met::Failed]);
-        // After a failed connect, a successful one is relevant again.
         failures.failed(s(30), origin(), DIRECT, Fault::ConnectionTimeout);
         failures.connected(origin(), DIRECT);
         assert_eq!(meet(&mut failures, 40), Met::Test);
@@ -346,12 +335,9 @@ mod tests {
             assert_eq!(failures.meet(s(1), address, route), Met::Clear);
             failures.worked(address, route);
         }
-        // A successful detour says nothing about the direct route.
         for _ in 0..4 {
             failures.meet(s(1), origin(), DIRECT);
         }
-        // A second fault has a separate count: this is the 5th request for one fault and the first for the
-        // other.
         failures.failed(s(2), origin(), DIRECT, Fault::TlsProtocolError);
         assert_eq!(failures.meet(s(2), origin(), DIRECT), Met::Test);
         assert_eq!(failures.listed(s(2)).count(), 2);
@@ -367,7 +353,6 @@ mod tests {
             failures.failed(s(u64::from(number) / 100), address, DIRECT, Fault::ConnectionTimeout);
         }
         assert_eq!(failures.listed(s(120)).count(), MOST);
-        // The first 2000 were evicted.
         assert_eq!(
             failures.meet(s(120), SocketAddr::from((1999_u32.to_be_bytes(), 443)), DIRECT),
             Met::Clear

@@ -1,5 +1,4 @@
-//! The sequence of routes that one request to an origin tries: the direct one, detours, and recently failed
-//! ones last.
+//! The routes that a request to an origin tries: direct, detours, and recently failed ones last.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
@@ -25,14 +24,13 @@ pub struct RouteInputs<'a> {
     pub network: &'a Network,
     /// Which other data centres are up.
     pub health: &'a Health,
-    /// The data centres that the request has passed, which cannot be detours.
+    /// Data centres that the request has passed, which cannot be detours.
     pub through: &'a [DataCentreId],
     /// The round-trip times to the other data centres, by number.
     pub links: &'a [Duration],
     /// The connect times to the origin, as reported by each data centre.
     pub measured: &'a Measurements,
-    /// Whether the zone permits requests from the addresses of other data centres. A data centre that serves
-    /// as a detour does not use detours itself.
+    /// Whether the zone permits detours. A data centre that serves as a detour uses none itself.
     pub allows_detours: bool,
 }
 
@@ -48,23 +46,22 @@ pub struct Tries {
 pub struct Next {
     /// The route.
     pub route: Route,
-    /// If the route has not connected after this time, [`Reach::beside`] returns a route to race against it.
-    /// The first route to connect is used.
+    /// After this time without a connect, [`RouteSelector::beside`] returns a route to race against this
+    /// one.
     pub hedge: Option<Duration>,
 }
 
 /// Whether a request may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replay {
-    /// It may: nothing was sent yet, or its method is safe and its body is still available.
+    /// Nothing was sent yet, or the method is safe and the body is still available.
     Harmless,
-    /// It may not.
+    /// It must not be repeated.
     Forbidden,
 }
 
 impl RouteSelector {
-    /// Starts without failures. A request tries at most `most_tries` routes, at least one: if the origin is
-    /// down, each route costs a timeout.
+    /// Starts without failures. A request tries at most `most_tries` routes, at least one.
     pub fn new(most_tries: usize) -> Self {
         Self {
             failures: Failures::default(),
@@ -89,7 +86,7 @@ impl RouteSelector {
     pub fn begin(&mut self, now: Duration, address: SocketAddr, around: &RouteInputs<'_>) -> (Tries, Next) {
         let tries = Tries { address, tried: Vec::new() };
         if self.failures.meet(now, address, Route::Direct) == Met::Failed {
-            // A failed detour is treated as a failed direct route: some requests test it again.
+            // Some requests test a failed detour again, as a failed direct route.
             let mut left_alone = Vec::new();
             while let Some(detour) = self.best_detour(now, address, &left_alone, around) {
                 if self.failures.meet(now, address, detour) != Met::Failed {
@@ -103,14 +100,14 @@ impl RouteSelector {
         (tries, Next { route: Route::Direct, hedge })
     }
 
-    /// The route that races the direct one, if that has not connected after [`Next::hedge`].
+    /// The route that races the direct one after [`Next::hedge`].
     pub fn beside(&self, now: Duration, tries: &Tries, around: &RouteInputs<'_>) -> Option<Route> {
         self.clean_detour(now, tries.address, &tries.tried, around)
     }
 
-    /// Handles the failure of a route. Returns the next route; `None` if there is no other, or the request
-    /// must not be repeated. Without a fault, the failure is not recorded, for example if the data centre had
-    /// no capacity.
+    /// Handles the failure of a route. Returns the next route; `None` if there is none, or the
+    /// request must not be repeated. Without a fault, for example at a lack of capacity, the
+    /// failure is not recorded.
     pub fn failed(
         &mut self,
         now: Duration,
@@ -135,7 +132,7 @@ impl RouteSelector {
         }
         let untried = |route: &Route| !tried.contains(route);
         let detour = self.clean_detour(now, *address, tried, around);
-        // Recently failed routes are better than an error; the least recent failure is first.
+        // Recently failed routes, least recent failure first, are better than an error.
         let last_resort = || {
             let routes = around.detours().map(Route::Through).chain([Route::Direct]).filter(untried);
             routes.min_by_key(|&route| (self.failures.last(now, *address, route), route))
@@ -143,8 +140,8 @@ impl RouteSelector {
         detour.or_else(last_resort)
     }
 
-    /// Records that a route returned a response. `connect` is the connect time if a connection was made,
-    /// `latency` the time to the first byte.
+    /// Records that a route returned a response, after `latency`. `connect` is the connect time, if
+    /// a connection was made.
     pub fn worked(
         &mut self,
         now: Duration,
@@ -171,7 +168,7 @@ impl RouteSelector {
         self.patience.entry(address).or_default().learn(connect);
     }
 
-    /// Records a direct connect without a request: its duration, or why it failed.
+    /// Records a direct connect without a request.
     pub fn probed(&mut self, now: Duration, address: SocketAddr, outcome: Result<Duration, Fault>) {
         match outcome {
             Err(fault) => self.failures.failed(now, address, Route::Direct, fault),
@@ -182,7 +179,7 @@ impl RouteSelector {
         }
     }
 
-    /// Another data centre reported that it connected to the origin at this time.
+    /// Another data centre reported a connect to the origin at this time.
     pub fn told(&mut self, at: Duration, address: SocketAddr, centre: DataCentreId) {
         self.failures.told(at, address, centre);
     }
@@ -197,7 +194,6 @@ impl RouteSelector {
         &self.failures
     }
 
-    /// The detour without recent failures that has the least expected time.
     fn clean_detour(
         &self,
         now: Duration,
@@ -211,7 +207,6 @@ impl RouteSelector {
         self.best_detour(now, address, &left_alone, around)
     }
 
-    /// The detour with the least expected time, except those in `left_alone`.
     fn best_detour(
         &self,
         now: Duration,
@@ -229,7 +224,6 @@ impl RouteSelector {
 }
 
 impl RouteInputs<'_> {
-    /// The data centres that may be used as detours.
     fn detours(&self) -> impl Iterator<Item = DataCentreId> {
         let may_ask = |&id: &DataCentreId| {
             self.allows_detours && id != self.here && self.health.is_up(id) && !self.through.contains(&id)
@@ -237,17 +231,15 @@ impl RouteInputs<'_> {
         self.network.ids().filter(may_ask)
     }
 
-    /// The expected latency through a data centre: to the data centre, and from there to the origin and back.
     fn guess(&self, now: Duration, centre: DataCentreId) -> Duration {
         let link = self.links.get(usize::from(centre.0)).copied().unwrap_or(FAR);
         link + self.measured.typical(now, centre).map_or(FAR, |typical| typical.connect)
     }
 }
 
-/// Half of the Earth's circumference and back over usual cable routes: unknown routes are not preferred.
+/// Half of the Earth's circumference and back over usual cable routes.
 const FAR: Duration = Duration::from_millis(300);
 
-/// The most origin addresses whose connect times are stored.
 const MOST_ADDRESSES: usize = 10_000;
 
 #[cfg(test)]

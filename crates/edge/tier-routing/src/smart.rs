@@ -1,20 +1,10 @@
-//! The data centre nearest to an origin by measurement, which is the upper tier of all others; and when the
-//! choice changes.
+//! The data centre nearest to an origin by measurement, which is the upper tier of all others.
 //!
-//! The caller reviews the choice every few seconds. Another data centre is chosen only if it is nearer by a
-//! margin for a while, because each change discards a warm cache. After a change, the new upper tier requests
-//! missing objects from the former one, so that the origin load does not rise.
+//! Another one is chosen only if it is nearer by a margin for a while, because each change discards
+//! a warm cache. Data centres choose independently; if they differ, the majority decides.
 //!
-//! Each data centre chooses independently, from the same measurements. If the choices differ because data
-//! centres started at different times or were partitioned, the majority decides: a data centre that has just
-//! started adopts it immediately, and one with another choice adopts it after a while. A data centre that has
-//! reason to change does so as soon as another one has. So a popular object is requested from the origin
-//! once.
-//!
-//! An origin that is announced from many locations (anycast) is near everywhere, so no data centre is the
-//! nearest. This is derived from the speed of light, not guessed from low figures: if the connect times of
-//! two data centres add up to less than the round-trip time of light between them, they do not connect to the
-//! same location.
+//! An anycast origin is near everywhere: two connect times add up to less than the round-trip time
+//! of light between the data centres.
 
 use std::{cmp::Reverse, collections::BTreeMap, fmt::Write as _, time::Duration};
 
@@ -29,20 +19,19 @@ pub struct Tuning {
     pub least: Duration,
     /// How long the reduction must persist.
     pub persistence: Duration,
-    /// For how long after a change the former upper tier is requested, and no other change is made.
+    /// How long after a change the former upper tier is requested and no other change is made.
     pub handover: Duration,
-    /// For how long the majority must have chosen another data centre before its choice is adopted.
+    /// How long the majority must differ before its choice is adopted.
     pub agreement: Duration,
-    /// How long the first choice waits after the first measurement for data centres without measurements.
+    /// How long the first choice waits for data centres without measurements.
     pub first: Duration,
 }
 
 impl Default for Tuning {
-    /// 10 % and 2 ms: less is not noticeable in a miss, which takes tens of milliseconds. 5 minutes: most
-    /// congestion has ended by then. 1 hour: objects that are not requested within an hour do not cause a
-    /// burst of misses. 30 seconds: choices are exchanged every 5 seconds, and a change that all data centres
-    /// are about to make should not be reverted. 15 seconds: a data centre that connects once a second and
-    /// reports every 5 seconds has reported 5 connects within 10 seconds.
+    /// 10 % and 2 ms are not noticeable in a miss. After 5 minutes most congestion has ended.
+    /// Objects that are not requested within an hour cause no burst of misses. Choices are
+    /// exchanged every 5 seconds, and 30 seconds let all data centres make the same change. After
+    /// 15 seconds each has reported 5 connects.
     fn default() -> Self {
         Self {
             margin: 0.1,
@@ -58,7 +47,7 @@ impl Default for Tuning {
 /// The basis of the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// No data centre has measured the origin often enough yet: keys are spread over the large ones.
+    /// Too few measurements of the origin: keys are spread over the large data centres.
     Unknown,
     /// The origin has several locations: keys are spread over the large data centres.
     SeveralPlaces,
@@ -83,7 +72,7 @@ pub struct Choice {
     pub basis: Basis,
     /// The number of samples of the chosen data centre's median.
     pub samples: usize,
-    /// The difference to the second best connect time; `None` if there is no other data centre.
+    /// The difference to the second best connect time, if there is one.
     pub margin: Option<Duration>,
     /// A sentence for the operator.
     pub reason: String,
@@ -96,15 +85,10 @@ pub struct Choice {
 pub struct Smart {
     tuning: Tuning,
     choice: Choice,
-    /// Until when the former data centre is requested.
     until: Duration,
-    /// Since when there has been reason to change.
     doubted: Option<Duration>,
-    /// Since when the majority has chosen another data centre.
     outvoted: Option<Duration>,
-    /// Since when any reachable data centre has measurements.
     measured: Option<Duration>,
-    /// All data centres with measurements, nearest first.
     ranked: Vec<DataCentreId>,
 }
 
@@ -124,8 +108,8 @@ impl Smart {
         }
     }
 
-    /// The same state with the numbers of another network. If the chosen data centre was removed, the next
-    /// review chooses another one.
+    /// The same state with the numbers of another network. A removed choice is replaced at the next
+    /// review.
     #[must_use]
     pub fn renumbered(&self, to: &Renumbering) -> Self {
         let basis = match self.choice.basis {
@@ -143,7 +127,7 @@ impl Smart {
         &self.choice
     }
 
-    /// The chosen data centre, then all others that have measured the origin, nearest first. Empty without a
+    /// The chosen data centre, then the others with measurements, nearest first. Empty without a
     /// choice.
     pub fn candidates(&self) -> impl Iterator<Item = DataCentreId> + '_ {
         let chosen = self.choice.basis.nearest();
@@ -156,8 +140,7 @@ impl Smart {
         self.choice.former.filter(|_| now < self.until)
     }
 
-    /// Reviews the measurements and the choices reported by other data centres, one per data centre. To be
-    /// called every few seconds.
+    /// Reviews the measurements and the choices that others reported. Call it every few seconds.
     pub fn review(
         &mut self,
         now: Duration,
@@ -171,8 +154,8 @@ impl Smart {
         let mut ranked: Vec<(DataCentreId, Typical)> =
             network.ids().filter_map(|id| Some((id, measured.typical(now, id)?))).collect();
         ranked.sort_by_key(|&(id, typical)| (typical.connect, id));
-        // After all data centres with measurements were lost, the first to return waits for the others as at
-        // the start.
+        // After all measurements were lost, the first to return waits for the others as at the
+        // start.
         let is_measured = ranked.iter().any(|&(id, _)| health.is_up(id));
         self.measured = self.measured.or(Some(now)).filter(|_| is_measured);
         if !ranked.is_empty() {
@@ -186,7 +169,7 @@ impl Smart {
         let since = self.measured.unwrap_or(now);
         let wanted = match apart(network, &ranked) {
             Some(pair) => Wanted::Spread(pair),
-            // The first data centre with measurements is not necessarily the nearest.
+            // The first to have measurements is not necessarily the nearest.
             None if self.choice.basis == Basis::Unknown && now < since + self.tuning.first => {
                 match network.ids().find(|&id| health.is_up(id) && !self.ranked.contains(&id)) {
                     Some(missing) => Wanted::Stay(awaiting(&network.centre(missing).name)),
@@ -199,7 +182,6 @@ impl Smart {
         &self.choice
     }
 
-    /// Adopts the choice of the majority, if it is time to. Returns whether it did.
     fn agree(&mut self, now: Duration, network: &Network, told: &[DataCentreId], health: &Health) -> bool {
         if self.choice.basis == Basis::SeveralPlaces {
             return false;
@@ -209,7 +191,7 @@ impl Smart {
         for &id in told.iter().chain(&own).filter(|id| health.is_up(**id)) {
             *votes.entry(id).or_default() += 1;
         }
-        // With equal votes, all data centres select the same one.
+        // With equal votes, all select the same one.
         let most = votes.into_iter().max_by_key(|&(id, votes)| (votes, Reverse(id)));
         let Some(agreed) = most.map(|(id, _)| id).filter(|id| Some(*id) != own) else {
             self.outvoted = None;
@@ -227,8 +209,6 @@ impl Smart {
         true
     }
 
-    /// The reachable data centre with the least connect time, or the chosen one if the difference is less
-    /// than the margin.
     fn nearest(&self, network: &Network, ranked: &[(DataCentreId, Typical)], health: &Health) -> Wanted {
         let Some(&(best, least)) = ranked.iter().find(|(id, _)| health.is_up(*id)) else {
             return Wanted::Stay("no data centre that has measured the origin is up".to_owned());
@@ -362,19 +342,14 @@ impl Smart {
 }
 
 enum Wanted {
-    /// The chosen data centre is the nearest.
     Keep,
-    /// The choice is kept for another reason.
     Stay(String),
-    /// Another data centre is nearer by the margin.
     Nearer(DataCentreId),
-    /// There is no choice yet, or the chosen data centre is down or no longer measures.
     InPlace(DataCentreId),
-    /// The origin has several locations.
     Spread(Pair),
 }
 
-/// Two data centres that cannot have connected to the same location.
+/// They cannot have connected to the same location.
 struct Pair {
     near: (DataCentreId, Duration),
     far: (DataCentreId, Duration),
@@ -397,14 +372,12 @@ impl Pair {
     }
 }
 
-/// The pair that most clearly shows different locations of the origin, if there is one.
 fn apart(network: &Network, ranked: &[(DataCentreId, Typical)]) -> Option<Pair> {
     let mut best: Option<(Duration, Pair)> = None;
     for (at, &(near, first)) in ranked.iter().enumerate() {
         for &(far, second) in &ranked[at + 1..] {
             let (sum, light) = (first.connect + second.connect, network.light(near, far));
-            // The list is sorted, and the round trip of light is at most half of the circumference of the
-            // Earth and back.
+            // The list is sorted, and the light between two data centres takes at most this long.
             if sum > HALF_AROUND {
                 break;
             }
@@ -442,7 +415,7 @@ fn show(time: Duration) -> String {
 /// Light in glass over half of the Earth's circumference and back: 2 x 20 015 km at 5 us per km.
 const HALF_AROUND: Duration = Duration::from_micros(200_150);
 
-/// Cities are not points, and data centres are not at their centre: a tenth of the distance may be wrong.
+/// Data centres are not at the centre of their city: a tenth of the distance may be wrong.
 const CERTAIN: f64 = 0.9;
 
 #[cfg(test)]

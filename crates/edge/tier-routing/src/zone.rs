@@ -1,10 +1,9 @@
 //! The next hop of a request that misses in a data centre.
 //!
-//! Each request states the role of its receiver, and each hop leads to a higher role: lower, regional, upper
-//! (several levels in an operator's map), former, detour, and then the origin. So requests do not loop, even
-//! if data centres disagree about reachability or temporarily have different configurations. A request also
-//! lists the data centres it has passed (CDN-Loop, RFC 8586), which are not requested again: otherwise a fill
-//! could wait for itself through collapsed forwarding.
+//! Each hop leads to a higher role: lower, regional, upper, former, detour, and then the origin. So
+//! requests do not loop, even if data centres have different configurations. A request also lists
+//! the data centres it has passed (CDN-Loop, RFC 8586), which are not requested again: otherwise a
+//! fill could wait for itself through collapsed forwarding.
 
 use std::time::Duration;
 
@@ -17,7 +16,8 @@ pub enum Role {
     Lower,
     /// Requested by other data centres of the same region.
     Regional,
-    /// Requested by lower or regional tiers, or in an operator's map by an upper tier. The level counts from 1.
+    /// Requested by lower or regional tiers, or by an upper tier in an operator's map. Counts from
+    /// 1.
     Upper(u16),
     /// Requested by the upper tier that replaced it.
     Former,
@@ -39,7 +39,6 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether a data centre may be the next hop: it is up, and the request has not passed it.
     fn may_ask(&self, health: &Health, centre: DataCentreId) -> bool {
         health.is_up(centre) && !self.through.contains(&centre)
     }
@@ -55,7 +54,7 @@ pub enum Hop {
         /// Its role.
         role: Role,
     },
-    /// The origin; [`crate::Reach`] selects the route.
+    /// The origin; [`crate::RouteSelector`] selects the route.
     Origin,
 }
 
@@ -66,7 +65,7 @@ pub enum Topology {
     None,
     /// The data centre nearest to the origin is the upper tier.
     Smart(Box<Smart>),
-    /// Keys are spread over the large data centres, each of which is the upper tier of its keys.
+    /// Keys are spread over the large data centres, each the upper tier of its keys.
     Generic,
     /// The operator's own map.
     Custom(Custom),
@@ -86,7 +85,7 @@ pub enum Regional {
 pub struct Zone {
     topology: Topology,
     regional: Regional,
-    /// In an operator's map, for each data centre: the data centres of its region with the same upper tier.
+    /// In an operator's map, for each data centre: those of its region with the same upper tier.
     siblings: Vec<Rendezvous>,
 }
 
@@ -112,8 +111,7 @@ impl Zone {
         &mut self.topology
     }
 
-    /// The next hop after a miss. Unreachable data centres are skipped in favour of the next candidate, or
-    /// else the origin.
+    /// The next hop after a miss. Unreachable data centres are skipped.
     pub fn next(&self, now: Duration, network: &Network, asked: Asked<'_>, health: &Health) -> Hop {
         let Asked { here, role, .. } = asked;
         match &self.topology {
@@ -141,7 +139,7 @@ impl Zone {
                     Role::Upper(step) => step.saturating_add(1),
                     Role::Former | Role::Detour => return Hop::Origin,
                 };
-                // An unreachable data centre is skipped: the next candidate is its own upper tier.
+                // The next candidate is the unreachable one's own upper tier.
                 let mut above = map.above(here);
                 while let Some(upper) = above.filter(|&upper| !asked.may_ask(health, upper)) {
                     above = map.above(upper);
@@ -158,7 +156,6 @@ impl Zone {
         }
     }
 
-    /// The upper tier, or the region's data centre for the key below it.
     fn through_region<'n>(
         &self,
         network: &Network,
@@ -180,7 +177,6 @@ impl Zone {
     }
 }
 
-/// The large data centre that holds the key; the origin if this is the current one.
 fn spread(network: &Network, asked: Asked<'_>, health: &Health) -> Hop {
     let Asked { here, role, key, .. } = asked;
     if role > Role::Regional {
@@ -204,7 +200,6 @@ fn before_origin(now: Duration, smart: &Smart, asked: Asked<'_>, health: &Health
     }
 }
 
-/// The data centres of a region with the same upper tier as `here`, including `here`.
 fn siblings(network: &Network, map: &Custom, here: DataCentreId) -> Rendezvous {
     let alike = |id: &DataCentreId| network.are_neighbours(*id, here) && map.above(*id) == map.above(here);
     Rendezvous::new(network.ids().filter(alike).map(|id| {

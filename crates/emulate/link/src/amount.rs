@@ -12,14 +12,12 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// More than any queue holds.
     pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
 
     pub(crate) fn is_within(self, capacity: Self) -> bool {
         self.segments <= capacity.segments && self.bytes <= capacity.bytes
     }
 
-    /// The remaining capacity when it contains `other`.
     pub(crate) fn less(self, other: Self) -> Self {
         Self {
             segments: self.segments.saturating_sub(other.segments),

@@ -17,9 +17,9 @@ pub struct Config {
     pub jitter: Option<Jitter>,
     /// The queue limit. Without a rate there is no queue.
     pub queue: Limit,
-    /// The queue discipline: which packet is next, and which are dropped before the queue is full.
+    /// Which packet is next, and which are dropped early.
     pub discipline: Discipline,
-    /// Whether the discipline marks packets that allow it instead of dropping them (RFC 3168).
+    /// Mark packets that allow it instead of dropping them (RFC 3168).
     pub ecn: bool,
     /// Which segments are lost.
     pub loss: Loss,
@@ -27,10 +27,9 @@ pub struct Config {
     pub duplicate: Probability,
     /// Probability of a bit error, independent for each segment.
     pub corrupt: Probability,
-    /// Probability of reordering, independent for each segment: the segment arrives when its last bit has
-    /// left, without propagation delay.
+    /// Probability that a segment arrives without propagation delay.
     pub reorder: Probability,
-    /// Framing bytes of each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
+    /// Framing bytes of each segment: 38 for Ethernet with preamble and gap.
     pub overhead: u32,
     /// How segments of a super-packet reach the receiver.
     pub receive: Receive,
@@ -55,7 +54,6 @@ impl Config {
         }
     }
 
-    /// The bytes transmitted in this time, including overhead, as the queue counts them.
     fn bytes_in(&self, time: Duration) -> u64 {
         match &self.rate {
             Rate::Unlimited => u64::MAX,
@@ -84,7 +82,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// The mean rate; `None` if unlimited. The rate of a trace excludes the link's overhead.
+    /// `None` if unlimited. The rate of a trace excludes the link's overhead.
     pub fn mean(&self) -> Option<Bitrate> {
         match self {
             Self::Unlimited => None,
@@ -97,8 +95,7 @@ impl Rate {
 /// The limit of a queue, written "6MB", "50ms" or "1000p".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Limit {
-    /// 100 ms, similar to the buffers of consumer lines and to an intercontinental round trip, but at least
-    /// four full packets: a smaller queue on a slow link drops most packets.
+    /// 100 ms, but at least four full packets.
     #[default]
     Usual,
     /// Bytes on the link, headers and overhead included.
@@ -143,12 +140,11 @@ impl fmt::Display for Limit {
     }
 }
 
-/// How the segments of a super-packet reach the receiver. It affects the receiver's memory use and the
-/// number of acknowledgements, and thus TCP's behaviour. It is part of a result.
+/// How the segments of a super-packet reach the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Receive {
-    /// Coalesced as a network card does: 200 us of transmission, but at least one segment; on a recorded
-    /// link, the segments that leave in the same millisecond.
+    /// Coalesced as a network card does: 200 us of transmission, or the segments of one millisecond
+    /// of a trace.
     #[default]
     Slice,
     /// Each segment separately.
@@ -184,12 +180,12 @@ impl fmt::Display for Receive {
     }
 }
 
-/// A slice holds at most this much transmission time, but at least one segment. 200 us is 25 KB at 1 Gbit/s, about what a
-/// card's interrupt moderation coalesces, and less than one 1500-byte packet below 60 Mbit/s.
+/// Maximum transmission time of a slice of several segments: 25 KB at 1 Gbit/s, about what a card's
+/// interrupt moderation coalesces.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
 
-/// Default queue limit: this time, but at least `FEW` full packets, which is more below 500 Kbit/s. With
-/// less room than one packet, a link passes only packets that find it idle.
+/// With less room than one packet, a link passes only packets that find it idle, so at least `FEW`
+/// packets.
 const USUAL: Duration = Duration::from_millis(100);
 const FEW: u64 = 4;
 
@@ -230,7 +226,6 @@ mod tests {
 
     #[test]
     fn a_time_of_a_trace_counts_the_framing_like_that_of_a_rate() {
-        // 12 Mbit/s of IP packets for 50 ms: fifty of 1500 bytes, each with 38 of framing.
         let config = |overhead| Config {
             rate: Rate::Trace(Arc::new(Trace::parse(b"1\n").unwrap())),
             queue: Limit::Time(Duration::from_millis(50)),
@@ -249,10 +244,8 @@ mod tests {
             overhead: 38,
             ..Config::default()
         };
-        // 100 ms at 10 Kbit/s are 125 bytes.
         assert_eq!(config("10Kbit", Limit::default()).capacity().bytes, 4 * 1538);
         assert_eq!(config("10Kbit", Limit::Time(USUAL)).capacity().bytes, 125);
-        // At 1 Mbit/s they are 12 500 bytes, eight packets.
         assert_eq!(config("1Mbit", Limit::default()).capacity().bytes, 12_500);
     }
 }

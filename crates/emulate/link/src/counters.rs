@@ -2,8 +2,7 @@
 
 use crate::{Treatment, amount::Amount};
 
-/// Segments and bytes on the link. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
-/// always, where the backlog is [`Link::backlog`](crate::Link::backlog).
+/// `offered + duplicated = delivered + lost + overflowed + managed + backlog`, always.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Arrived at the link.
@@ -12,7 +11,7 @@ pub struct Counters {
     pub delivered: Amount,
     /// Lost in transit.
     pub lost: Amount,
-    /// Dropped because the queue was full; with fair queueing, pushed out of it.
+    /// Dropped because the queue was full.
     pub overflowed: Amount,
     /// Dropped by the queue discipline although there was room.
     pub managed: Amount,

@@ -6,30 +6,28 @@ use units::duration;
 
 use crate::NameError;
 
-/// A queue discipline: which packet is next, and which are dropped before the queue is full. Written as its
-/// name with optional parameters: "droptail", "codel", "codel target 20ms interval 400ms", "fq_codel flows
-/// 64".
+/// A queue discipline, written as its name with optional parameters: "codel target 20ms interval
+/// 400ms".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Discipline {
-    /// First in, first out; packets that find the queue full are dropped.
+    /// First in, first out.
     #[default]
     DropTail,
-    /// First in, first out. If the queue delay exceeds the target for an interval, segments are dropped at
-    /// increasing frequency (RFC 8289).
+    /// Segments are dropped after the queue delay has exceeded the target for an interval (RFC
+    /// 8289).
     Codel {
         /// The acceptable standing delay.
         target: Duration,
-        /// How long the delay may exceed the target: the round-trip time of the slowest common path.
+        /// How long the delay may exceed the target.
         interval: Duration,
     },
-    /// One queue per flow, served round-robin, each with CoDel. A packet that finds the total limit reached
-    /// displaces the head of the longest queue (RFC 8290).
+    /// One queue per flow, served round-robin, each with CoDel (RFC 8290).
     FqCodel {
         /// The acceptable standing delay of a flow's queue.
         target: Duration,
         /// How long the delay may exceed the target.
         interval: Duration,
-        /// Number of queues that the flows are hashed into, 1 to 65536.
+        /// Number of queues, 1 to 65536.
         flows: u32,
         /// Bytes per flow and round, 256 to 1 MB.
         quantum: u32,
@@ -144,7 +142,6 @@ impl Discipline {
 }
 
 impl fmt::Display for Discipline {
-    /// The name, and the parameters that differ from the defaults.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         let (target, interval) = match self {

@@ -65,7 +65,6 @@ impl NameError {
 
 impl FileError {
     pub(crate) fn unexpected(line: usize, found: &[u8], expected: &'static str) -> Self {
-        // A character has at most 4 bytes.
         let start = &found[..found.len().min(160)];
         let found = String::from_utf8_lossy(start).chars().take(40).collect();
         Self::Unexpected { line, found, expected }

@@ -13,7 +13,6 @@ pub(crate) struct Fates {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// This number of segments is unaffected.
     Clear(u32),
     Lost,
     Changed(Change),
@@ -21,11 +20,9 @@ pub(crate) enum Fate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Change {
-    /// Delivered twice.
     pub(crate) copied: bool,
     /// Without propagation delay, ahead of earlier segments.
     pub(crate) early: bool,
-    /// With a bit error at a position chosen by these random bits.
     pub(crate) corrupt: Option<u64>,
 }
 
@@ -50,7 +47,6 @@ impl Fates {
         }
     }
 
-    /// Applies new probabilities to the following segments.
     pub(crate) fn set(&mut self, config: &Config) {
         self.loss.set(&config.loss);
         self.duplicate.set(&Loss::Bernoulli(config.duplicate));
@@ -58,7 +54,6 @@ impl Fates {
         self.reorder.set(&Loss::Bernoulli(config.reorder));
     }
 
-    /// Decides the fate of the next segment, or of up to `most` unaffected segments.
     pub(crate) fn next(&mut self, most: u32) -> Fate {
         let processes = [&mut self.loss, &mut self.duplicate, &mut self.reorder, &mut self.corrupt];
         let clear = processes.iter().map(|process| process.clear()).min().unwrap_or(u64::MAX);

@@ -9,7 +9,6 @@ use crate::{Config, Order, random::Random};
 #[derive(Debug)]
 pub(crate) struct Flight {
     jitter: Random,
-    /// The latest due time so far.
     last_due: Duration,
 }
 
@@ -18,8 +17,7 @@ impl Flight {
         Self { jitter: Random::new(seed, *b"jitter  "), last_due: Duration::ZERO }
     }
 
-    /// When a segment that left at `departure` arrives. An `early` segment skips the propagation delay and
-    /// overtakes earlier segments.
+    /// An `early` segment skips the propagation delay and overtakes earlier segments.
     pub(crate) fn due(&mut self, config: &Config, departure: Duration, early: bool) -> Duration {
         if early {
             return departure;
@@ -37,7 +35,6 @@ impl Flight {
     }
 }
 
-/// The minimum time from departure to arrival.
 pub(crate) fn least(config: &Config) -> Duration {
     match &config.jitter {
         _ if config.reorder > Probability::ZERO => Duration::ZERO,

@@ -7,10 +7,10 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 use crate::{NameError, random::Random};
 pub use table::Table;
 
-/// Amount and distribution of the delay variation, and whether packets may be reordered by it.
+/// Amount and distribution of the delay variation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Jitter {
-    /// Half the width of the uniform distribution, the standard deviation of the others.
+    /// Half the width of the uniform distribution, else the standard deviation.
     pub spread: Duration,
     /// The distribution of delays around the propagation time.
     pub shape: Shape,
@@ -26,8 +26,7 @@ pub enum Shape {
     Uniform,
     /// Normal distribution, truncated at four standard deviations.
     Normal,
-    /// Long-tailed: most delays are slightly below the mean, and a few far above. Pareto distribution with
-    /// exponent 3.
+    /// Pareto distribution with exponent 3: most delays are slightly below the mean.
     Pareto,
     /// A measured distribution.
     Table(Arc<Table>),
@@ -44,12 +43,11 @@ pub enum Order {
 }
 
 impl Jitter {
-    /// A random delay around `propagation`, never negative.
+    /// Never negative.
     pub(crate) fn draw(&self, propagation: Duration, random: &mut Random) -> Duration {
         self.delay(propagation, self.shape.draw(random))
     }
 
-    /// The minimum result of [`Jitter::draw`].
     pub(crate) fn least(&self, propagation: Duration) -> Duration {
         self.delay(propagation, self.shape.least())
     }
@@ -67,7 +65,6 @@ impl Jitter {
 }
 
 impl Shape {
-    /// A random deviation from the mean, in spreads.
     fn draw(&self, random: &mut Random) -> f64 {
         match self {
             Self::Uniform => 2.0 * random.uniform() - 1.0,
@@ -90,7 +87,6 @@ impl Shape {
 impl FromStr for Shape {
     type Err = NameError;
 
-    /// A shape without a file: "uniform", "normal" or "pareto".
     fn from_str(text: &str) -> Result<Self, NameError> {
         match text {
             "uniform" => Ok(Self::Uniform),
@@ -133,7 +129,6 @@ impl fmt::Display for Order {
     }
 }
 
-/// Box-Muller transform.
 fn normal(random: &mut Random) -> f64 {
     let radius = (-2.0 * random.uniform().ln()).sqrt();
     radius * (std::f64::consts::TAU * random.uniform()).cos()
@@ -142,9 +137,8 @@ fn normal(random: &mut Random) -> f64 {
 /// 6 of 100 000 draws exceed four standard deviations; netem's tables are truncated there too.
 const NORMAL_CUT: f64 = 4.0;
 
-/// The mean of a Pareto distribution from 1 with exponent a: a / (a - 1).
 const PARETO_MEAN: f64 = 1.5;
-/// Its standard deviation: the root of a / (a - 2), over a - 1. For a = 3 that is sqrt(3) / 2.
+/// The root of a / (a - 2), over a - 1: for a = 3, sqrt(3) / 2.
 const PARETO_DEVIATION: f64 = 0.866_025_403_784_438_6;
 
 #[cfg(test)]

@@ -1,31 +1,21 @@
 //! One direction of one path: rate, queue, propagation delay and loss, in logical time.
 //!
-//! A [`Link`] receives each [`Packet`] with its arrival time, and decides the fate of each of its segments:
-//! delivered at a due time, or dropped with a cause. It reads no clock and does no I/O, so the same engine
-//! runs in tests in virtual time and in the planet's switch. The same seed and the same arrivals always
-//! yield the same verdicts.
+//! A [`Link`] decides the fate of each segment of each [`Packet`]: delivered at a due time, or
+//! dropped with a cause. It reads no clock and does no I/O. The same seed and the same arrivals
+//! always yield the same verdicts.
 //!
 //! ```text
 //!  arrival ──> queue and its discipline ──> rate or trace ──> loss, damage, copies ──> propagation, jitter ──> due
 //! ```
 //!
-//! Waiting packets are decided slice by slice, at the logical time at which the link becomes free for them.
-//! Later arrivals never change a decision. [`Link::offer`] and [`Link::advance`] report the fate of all
-//! segments that start to leave by "now", so a late caller delays packets but never changes the capacity.
-//! [`Link::next_timeout`] returns when to call again so that every delivery is announced before it is due;
-//! on a long path such calls are rare. Lost segments occupy the link like any others, because they are lost
-//! after transmission.
+//! Waiting packets are decided slice by slice, at the logical time at which the link becomes free
+//! for them. Later arrivals never change a decision, and a late caller never changes the capacity.
 //!
 //! A packet may be a *super-packet*: up to 64 KB that the kernel segments only at the network card.
-//! Everything is accounted for each segment that would travel on a real link, including headers and link
-//! overhead.
+//! Everything is accounted for each segment, including headers and link overhead.
 //!
-//! - [`Packet`], [`Arrival`]: the input; [`Verdict`]: its fate.
-//! - [`Config`]: configuration of a link. [`Rate`] and [`Trace`]: the transmission rate; [`Limit`] and
-//!   [`Discipline`]: the queue; [`Loss`], [`Jitter`]: impairments in transit; [`Receive`]: how segments
-//!   reach the receiver.
-//! - [`netem`]: the same settings in the syntax of Linux netem.
-//! - [`Link::offer`]: start here.
+//! - [`Link::offer`]: start here. [`Packet`], [`Arrival`]: the input; [`Verdict`]: its fate.
+//! - [`netem`]: a [`Config`] in the syntax of Linux netem.
 //!
 //! ```
 //! use std::time::Duration;

@@ -12,19 +12,16 @@ use crate::{
     transmitter::Transmitter,
 };
 
-/// One direction of one path. See the crate's documentation for the model. `T` is caller data that each
-/// verdict returns.
+/// One direction of one path. `T` is caller data that each verdict returns.
 #[derive(Debug)]
 pub struct Link<T: Clone> {
     config: Config,
     seed: u64,
     queue: Queue<T>,
-    /// When the first packet arrived at the empty queue.
     waiting_since_ps: u64,
     transmitter: Transmitter,
     fates: Fates,
     flight: Flight,
-    /// Verdicts decided in [`Link::reconfigure`], to be reported by the next call.
     untold: VecDeque<(T, Verdict)>,
     counters: Counters,
 }
@@ -50,8 +47,7 @@ impl<T: Clone> Link<T> {
         &self.config
     }
 
-    /// Changes the link from `now` on. Waiting packets stay queued as bytes and drain at the new rate.
-    /// Earlier decisions are unchanged, and later packets do not overtake them unless
+    /// Waiting packets drain at the new rate; later packets do not overtake them unless
     /// [`Order::Free`](crate::Order::Free) permits it.
     pub fn reconfigure(&mut self, now: Duration, config: Config) {
         let mut untold = std::mem::take(&mut self.untold);
@@ -77,9 +73,8 @@ impl<T: Clone> Link<T> {
         self.queue.amount()
     }
 
-    /// Adds a packet that arrives at `now`. Calls `each` with the verdicts that are now decided, for
-    /// segments of this and earlier packets, in the order of decision. `now` must not run backwards between
-    /// calls by more than the caller's own batching.
+    /// Adds a packet that arrives at `now`. Calls `each` with the verdicts that are now decided,
+    /// also of earlier packets.
     pub fn offer(&mut self, now: Duration, arrival: Arrival<T>, each: &mut impl FnMut(&T, Verdict)) {
         self.advance(now, each);
         let now_ps = picoseconds(now);
@@ -115,8 +110,7 @@ impl<T: Clone> Link<T> {
         self.decide(picoseconds(now), each);
     }
 
-    /// When [`Link::advance`] must be called next so that every delivery is reported before it is due;
-    /// `None` if the queue is empty.
+    /// When [`Link::advance`] must be called next; `None` if the queue is empty.
     pub fn next_timeout(&self) -> Option<Duration> {
         if !self.untold.is_empty() {
             return Some(Duration::ZERO);
@@ -124,7 +118,6 @@ impl<T: Clone> Link<T> {
         self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(flight::least(&self.config)))
     }
 
-    /// The remaining queue capacity on the arrival of `packet`, given the unsent bytes of the transmitter.
     fn capacity(&self, now_ps: u64, packet: &Packet) -> Amount {
         let capacity = self.config.capacity();
         if capacity == Amount::MAX {
@@ -134,8 +127,8 @@ impl<T: Clone> Link<T> {
         if unsent.bytes > 0 || !self.queue.is_empty() {
             return capacity.less(unsent);
         }
-        // A segment that finds the link idle does not wait: it passes even a queue without room. A segment
-        // that starts to leave immediately does not count as a waiting packet.
+        // A segment that finds the link idle passes even a queue without room: it does not count as
+        // waiting.
         let first = packet.amount(&(0..1));
         let begins = self.transmitter.start_ps(now_ps) == now_ps;
         Amount {
@@ -144,7 +137,6 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Drops from the longest flow until the queue is within `capacity`.
     fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
         while !self.queue.amount().is_within(capacity) {
             self.queue.choose_longest();
@@ -168,12 +160,10 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Whether the chosen packet supports a congestion mark instead of a drop.
     fn may_mark(&self) -> bool {
         self.config.ecn && self.queue.head().is_some_and(|head| head.ecn == Ecn::Capable)
     }
 
-    /// Drops the chosen packet's first segment.
     fn drop_one(&mut self, cause: Cause, each: &mut impl FnMut(&T, Verdict)) {
         let Some(head) = self.queue.head() else { return };
         let segments = head.first..head.first + 1;
@@ -187,7 +177,6 @@ impl<T: Clone> Link<T> {
         self.queue.drop_one();
     }
 
-    /// Sends the next slice of the chosen packet.
     fn send(&mut self, start_ps: u64, grant: Grant, each: &mut impl FnMut(&T, Verdict)) {
         let Some(head) = self.queue.head() else { return };
         let (packet, first) = (head.packet, head.first);

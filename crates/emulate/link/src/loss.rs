@@ -1,7 +1,7 @@
 //! Segment loss.
 //!
-//! Instead of one draw per segment, one draw determines how many segments survive until the next loss. A
-//! lossless gigabit link costs nothing, and the outcome does not depend on how segments are grouped.
+//! One draw determines how many segments survive until the next loss, so the outcome does not
+//! depend on how segments are grouped.
 
 mod trace;
 
@@ -12,15 +12,12 @@ use units::Probability;
 use crate::random::Random;
 pub use trace::LossTrace;
 
-/// A loss model. Written "0.1%", or in netem's syntax "gemodel 1% 10% 70% 0.1%", where all shares but the
-/// first are optional.
+/// A loss model, written "0.1%", or in netem's syntax "gemodel 1% 10% 70% 0.1%".
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// The same probability for each segment, independently.
     Bernoulli(Probability),
-    /// Burst losses: the link is in a good or a bad state, and may change it after each segment (Gilbert
-    /// 1960, Elliott 1963). On average the share `to_bad / (to_bad + to_good)` of the segments is in the
-    /// bad state, in runs of `1 / to_good` segments. netem writes it `loss gemodel p r 1-h 1-k`.
+    /// Burst losses (Gilbert 1960, Elliott 1963): netem's `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
         /// Probability of the transition from good to bad: netem's p.
         to_bad: Probability,
@@ -36,16 +33,14 @@ pub enum Loss {
 }
 
 impl Default for Loss {
-    /// No loss.
     fn default() -> Self {
         Self::Bernoulli(Probability::ZERO)
     }
 }
 
 impl Loss {
-    /// The Gilbert-Elliott model with one to four shares in netem's order: p, r, 1-h, 1-k. Missing shares
-    /// have netem's defaults: r = 1-p, all segments lost in the bad state, no loss in the good state.
-    /// `None` for any other number of shares.
+    /// One to four shares in netem's order, with netem's defaults; `None` for another number of
+    /// shares.
     pub fn gilbert_elliott(shares: &[Probability]) -> Option<Self> {
         let (to_bad, rest) = shares.split_first()?;
         let defaults = [Probability::new(1.0 - to_bad.get())?, Probability::ONE, Probability::ZERO];
@@ -86,7 +81,6 @@ impl FromStr for Loss {
 }
 
 impl fmt::Display for Loss {
-    /// The parsed form; a recording is shown as "recorded".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bernoulli(chance) => chance.fmt(f),
@@ -98,32 +92,26 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A process that affects some of the segments in sequence.
 #[derive(Debug)]
 pub(crate) struct Occurrences {
     model: Loss,
     random: Random,
     place: Place,
-    /// Number of following segments that are unaffected.
     clear: u64,
-    /// Whether the segment after them is affected; otherwise the model must be evaluated again there.
+    /// The segment after them is affected; otherwise the model must be evaluated again there.
     happens: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     is_bad: bool,
-    /// Gilbert-Elliott: number of segments until the state changes; 0 if not drawn yet.
+    /// Gilbert-Elliott: segments until the state changes; 0 if not drawn yet.
     left: u64,
-    /// Trace: index of the next loss.
     losses: usize,
 }
 
-/// The model's prediction for the next segments.
 enum Next {
-    /// This number of segments is unaffected, and the next one is affected.
     After(u64),
-    /// This number of segments is unaffected; then the model must be evaluated again.
     Clear(u64),
 }
 
@@ -134,7 +122,7 @@ impl Occurrences {
         occurrences
     }
 
-    /// Changes the model for the following segments. A new model starts from its initial state.
+    /// A new model starts from its initial state.
     pub(crate) fn set(&mut self, model: &Loss) {
         if self.model != *model {
             self.model = model.clone();
@@ -143,12 +131,10 @@ impl Occurrences {
         }
     }
 
-    /// Number of following segments that are unaffected; 0 if the next one is affected.
     pub(crate) fn clear(&self) -> u64 {
         self.clear
     }
 
-    /// Advances by `segments`: at most the unaffected ones, or the affected one.
     pub(crate) fn pass(&mut self, segments: u32) {
         match self.clear {
             u64::MAX => return,
@@ -188,8 +174,6 @@ impl Occurrences {
 }
 
 impl Place {
-    /// The prediction in a state that each segment leaves with probability `leave` and in which each is
-    /// lost with probability `lose`.
     fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
         if self.left == 0 {
             self.left = random.failures(leave).saturating_add(1);
@@ -206,8 +190,7 @@ impl Place {
     }
 }
 
-/// Limit of the search for the next loss: large enough that slices are not cut needlessly, and bounded
-/// relative to the number of segments.
+/// Bounds the search for the next loss; large enough that slices are not cut needlessly.
 const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]

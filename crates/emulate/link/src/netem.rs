@@ -1,12 +1,7 @@
-//! Parses impairments in the syntax of `tc ... netem`: "delay 40ms 5ms distribution normal loss 0.1% rate
-//! 10mbit".
+//! Parses impairments in the syntax of `tc ... netem`: "delay 40ms 5ms distribution normal loss
+//! 0.1% rate 10mbit".
 //!
-//! Keywords and units are equal to those in tc, including its pitfalls: a time without a unit is in microseconds,
-//! "mbps" is megabytes per second, and a percentage needs no sign. Unsupported options are errors, never
-//! ignored.
-//!
-//! Two things differ from netem. A limit applies to packets that wait for the rate, whereas netem also
-//! counts packets in flight and so drops packets on a long path; without a rate there is no queue. A copy
+//! Two things differ from netem: a limit applies only to packets that wait for the rate, and a copy
 //! is made after transmission, so it uses no capacity.
 
 mod distribution;
@@ -23,7 +18,7 @@ pub use error::NetemError;
 use value::{integer, percent, rate, time};
 use words::Words;
 
-/// The settings of a netem line. Options that it does not contain are `None`.
+/// Options that the line does not contain are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Impairment {
     /// The propagation delay.
@@ -47,7 +42,7 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Applies the settings of the line to `config`. A delay without jitter removes the jitter.
+    /// A delay without jitter removes the jitter.
     pub fn apply(&self, config: &mut Config) {
         let Self { delay, jitter, loss, duplicate, corrupt, reorder, rate, overhead, limit } = self.clone();
         if let Some(delay) = delay {
@@ -68,7 +63,7 @@ impl Impairment {
     }
 }
 
-/// Parses the part of a tc command after the word `netem`; the word itself is optional.
+/// Parses the part of a tc command after the word `netem`.
 pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     let mut words = Words::new(text);
     words.skip("netem");
@@ -91,7 +86,6 @@ pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     Ok(impairment)
 }
 
-/// The keywords of an option, and its parser.
 struct NetemOption {
     names: &'static [&'static str],
     read: fn(&mut Impairment, &mut Words<'_>) -> Result<(), NetemError>,
@@ -199,14 +193,12 @@ fn read_rate(to: &mut Impairment, words: &mut Words<'_>) -> Result<(), NetemErro
     }
 }
 
-/// A percentage without a correlation.
 fn alone(option: &'static str, words: &mut Words<'_>) -> Result<Probability, NetemError> {
     let chance = words.value(option, PERCENT, percent)?;
     words.no_correlation(option)?;
     Ok(chance)
 }
 
-/// Options that netem has and a link does not.
 fn refusal(word: &str) -> Option<NetemError> {
     let (what, instead) = match word {
         "slot" => (

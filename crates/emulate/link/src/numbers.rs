@@ -1,6 +1,6 @@
 //! Files of numbers: text, with the line of every word for error messages.
 
-/// The words of `bytes`, each with its line counted from 1. Text after a `#` is ignored.
+/// With the line, counted from 1. Text after a `#` is ignored.
 pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     bytes.split(|byte| *byte == b'\n').enumerate().flat_map(|(index, line)| {
         let text = line.split(|byte| *byte == b'#').next().unwrap_or(line);

@@ -7,11 +7,8 @@ use crate::amount::Amount;
 /// The size of a packet: one segment, or a super-packet of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Bytes of IP and transport headers; every segment has a copy.
     headers: u32,
-    /// Bytes after the headers, in all segments together.
     payload: u32,
-    /// Payload bytes per segment; the last segment may have fewer.
     segment_payload: u32,
 }
 
@@ -21,8 +18,7 @@ impl Packet {
         Self { headers: bytes, payload: 0, segment_payload: 0 }
     }
 
-    /// A super-packet: `payload` bytes cut into segments of `segment_payload`, each after `headers` bytes. A
-    /// `segment_payload` of 0 or beyond the payload means one segment.
+    /// A super-packet: `payload` bytes cut into segments, each after `headers` bytes.
     pub fn segmented(headers: u32, payload: u32, segment_payload: u32) -> Self {
         let segment_payload = if segment_payload == 0 { payload } else { segment_payload.min(payload) };
         Self { headers, payload, segment_payload }
@@ -33,20 +29,19 @@ impl Packet {
         if self.payload == 0 { 1 } else { self.payload.div_ceil(self.segment_payload) }
     }
 
-    /// The payload bytes that `segments` carry, as a range into the payload.
+    /// The payload bytes that `segments` carry.
     pub fn payload_range(&self, segments: &Range<u32>) -> Range<u32> {
         let at = |segment: u32| (segment * self.segment_payload).min(self.payload);
         at(segments.start)..at(segments.end)
     }
 
-    /// Bytes that the first `segments` segments occupy on the link, with `overhead` bytes of framing each.
+    /// Bytes of the first `segments` segments on the link, with `overhead` bytes of framing each.
     pub fn link_bytes(&self, segments: u32, overhead: u32) -> u64 {
         let payload = u64::from(segments) * u64::from(self.segment_payload);
         u64::from(segments) * (u64::from(self.headers) + u64::from(overhead))
             + payload.min(u64::from(self.payload))
     }
 
-    /// The same packet with `overhead` bytes of link framing before each segment's headers.
     pub(crate) fn framed(self, overhead: u32) -> Self {
         Self { headers: self.headers.saturating_add(overhead), ..self }
     }
@@ -58,12 +53,10 @@ impl Packet {
         }
     }
 
-    /// Bytes of a framed packet's full segment.
     pub(crate) fn segment_bytes(&self) -> u64 {
         u64::from(self.headers) + u64::from(self.segment_payload)
     }
 
-    /// Number of segments of a framed packet that fit into `room`.
     pub(crate) fn segments_within(&self, room: Amount) -> u32 {
         let all = self.segments();
         let by_count = u32::try_from(room.segments).unwrap_or(u32::MAX).min(all);
@@ -81,7 +74,6 @@ mod tests {
 
     #[test]
     fn a_super_packet_is_accounted_by_segment() {
-        // 3 segments: 1448 + 1448 + 104 bytes of payload, 52 bytes of IP and TCP header each.
         let packet = Packet::segmented(52, 3000, 1448);
         assert_eq!(packet.segments(), 3);
         assert_eq!(packet.link_bytes(3, 0), 3 * 52 + 3000);

@@ -15,9 +15,7 @@ pub(crate) struct Waiting<T> {
     pub(crate) arrival_ps: u64,
     /// Including the link's framing.
     pub(crate) packet: Packet,
-    /// Index of the first waiting segment.
     pub(crate) first: u32,
-    /// Index after the last waiting segment.
     pub(crate) end: u32,
     pub(crate) flow: u64,
     pub(crate) ecn: Ecn,
@@ -30,27 +28,21 @@ impl<T> Waiting<T> {
     }
 }
 
-/// A discipline's decision about the next segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// It is sent.
     Pass(Grant),
-    /// The queue is standing: signal congestion to the sender by a mark or a drop.
     Signal,
 }
 
-/// Permission to send a segment and its successors in the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grant {
     /// The successors must start before this time.
     pub(crate) until_ps: u64,
     pub(crate) most: u32,
-    /// Whether the segment carries a congestion mark.
     pub(crate) mark: bool,
 }
 
 impl Grant {
-    /// The whole packet.
     const ALL: Self = Self { until_ps: u64::MAX, most: u32::MAX, mark: false };
     pub(crate) const MARKED: Self = Self { until_ps: u64::MAX, most: 1, mark: true };
 }
@@ -63,7 +55,7 @@ pub(crate) enum Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// An empty queue. The seed determines which flows share a queue.
+    /// The seed determines which flows share a queue.
     pub(crate) fn new(discipline: &Discipline, seed: u64) -> Self {
         match *discipline {
             Discipline::DropTail => Self::DropTail(Fifo::default()),
@@ -76,7 +68,6 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Moves the packets to another discipline, in the order of their arrival.
     pub(crate) fn under(self, discipline: &Discipline, seed: u64) -> Self {
         let mut packets: Vec<_> = match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => fifo.into_packets().into(),
@@ -106,8 +97,6 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Chooses the segment that leaves next at `now_ps`, and decides about it; `None` if the queue is
-    /// empty.
     pub(crate) fn judge(&mut self, now_ps: u64) -> Option<Judgement> {
         match self {
             Self::DropTail(fifo) => fifo.head().map(|_| Judgement::Pass(Grant::ALL)),
@@ -116,7 +105,6 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The packet of the segment chosen last.
     pub(crate) fn head(&self) -> Option<&Waiting<T>> {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => fifo.head(),
@@ -124,19 +112,17 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Whether flows have separate queues. A packet without room then displaces one from the longest queue.
+    /// A packet without room then displaces one from the longest queue.
     pub(crate) fn is_fair(&self) -> bool {
         matches!(self, Self::FqCodel(_))
     }
 
-    /// Chooses the first segment of the flow with the longest queue.
     pub(crate) fn choose_longest(&mut self) {
         if let Self::FqCodel(flows) = self {
             flows.choose_longest();
         }
     }
 
-    /// Removes sent segments from the chosen packet.
     pub(crate) fn send(&mut self, segments: u32) {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => {
@@ -146,7 +132,6 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Removes the dropped first segment from the chosen packet.
     pub(crate) fn drop_one(&mut self) {
         match self {
             Self::DropTail(fifo) | Self::Codel(fifo, _) => {

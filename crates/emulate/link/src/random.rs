@@ -1,5 +1,5 @@
-//! Seeded random numbers. Each mechanism has a separate generator, so that changing one does not affect the
-//! others.
+//! Seeded random numbers. Each mechanism has a separate generator, so that changing one does not
+//! affect the others.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,7 +9,7 @@ use units::Probability;
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream called `name` of a link's `seed`.
+    /// One stream per use, called `name`.
     pub(crate) fn new(seed: u64, name: [u8; 8]) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from_be_bytes(name)))
     }
@@ -18,15 +18,14 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Uniform in (0, 1], with the 53 bits of an f64's mantissa.
+    /// In (0, 1], with the 53 bits of an f64's mantissa.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Number of failures before an event with this `chance`; `u64::MAX` if it never happens.
-    ///
-    /// P(failures >= k) = (1 - p)^k, so failures = floor(ln u / ln(1 - p)) for u uniform in (0, 1].
+    /// `u64::MAX` if the event never happens. P(failures >= k) = (1 - p)^k, so failures = floor(ln
+    /// u / ln(1 - p)).
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

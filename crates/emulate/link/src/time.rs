@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A time in picoseconds. A u64 holds 213 days, longer than any planet runs.
+/// A u64 holds 213 days, longer than any planet runs.
 pub(crate) fn picoseconds(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000_000).saturating_add(u64::from(time.subsec_nanos()) * 1000)
 }

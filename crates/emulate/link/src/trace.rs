@@ -1,8 +1,7 @@
 //! A recorded link: its transmission opportunities, in the format of mahimahi.
 //!
-//! A file has one number per line: the time in milliseconds at which 1500 bytes may leave. A repeated
-//! number is several opportunities. The trace repeats after its last number, which is therefore its length.
-//! The file "1" is 12 Mbit/s.
+//! Each line has the time in milliseconds at which 1500 bytes may leave. The trace repeats after
+//! its last number. The file "1" is 12 Mbit/s.
 
 use std::fmt;
 
@@ -16,13 +15,13 @@ use crate::{
 /// The transmission opportunities of a recorded link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// In milliseconds, in ascending order; at least one, and the last is more than 0.
+    /// Ascending; at least one, and the last is more than 0.
     opportunities_ms: Vec<u32>,
 }
 
 impl Trace {
-    /// Parses a trace: integer milliseconds, one per line, in ascending order, the last more than 0, at
-    /// most 10 million. Blank lines, and text after a `#`, are ignored.
+    /// Parses integer milliseconds, one per line, in ascending order, the last more than 0, at most
+    /// 10 million.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut opportunities_ms = Vec::new();
         let mut last_line = 1;
@@ -51,19 +50,16 @@ impl Trace {
         Bitrate::from_bits_per_second(bits.max(1)).expect("at least 1 bit a second")
     }
 
-    /// The time of opportunity `n`, counted from 0 through all repetitions, in milliseconds from the start.
     pub(crate) fn time_ms(&self, n: u64) -> u64 {
         let (lap, index) = (n / self.count(), n % self.count());
         lap.saturating_mul(self.length_ms()).saturating_add(self.at(index))
     }
 
-    /// The first opportunity later than `time_ms`.
     pub(crate) fn first_after(&self, time_ms: u64) -> u64 {
         let (lap, within) = (time_ms / self.length_ms(), time_ms % self.length_ms());
         lap.saturating_mul(self.count()).saturating_add(self.not_after(within))
     }
 
-    /// Number of opportunities from `n` on at the same time.
     pub(crate) fn alike(&self, n: u64) -> u64 {
         let index = n % self.count();
         self.not_after(self.at(index)) - index
@@ -82,7 +78,6 @@ impl Trace {
         self.opportunities_ms[index as usize].into()
     }
 
-    /// Number of opportunities in one repetition up to `time_ms`.
     fn not_after(&self, time_ms: u64) -> u64 {
         self.opportunities_ms.partition_point(|at| u64::from(*at) <= time_ms) as u64
     }
@@ -94,8 +89,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// Bytes per opportunity: an IP packet of the usual size. mahimahi counts 1504 bytes, because its tun
-/// device adds 4 bytes to each packet.
+/// An IP packet of the usual size. mahimahi counts 1504 bytes, because its tun device adds 4 bytes.
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// 40 MB of memory: 5 minutes at 400 Mbit/s.
@@ -113,9 +107,7 @@ mod tests {
 
     #[test]
     fn one_opportunity_a_millisecond_is_12_mbit() {
-        // 1500 bytes x 8 = 12 000 bits each millisecond.
         assert_eq!(Trace::parse(b"1\n").unwrap().mean_rate(), "12Mbit".parse().unwrap());
-        // Three in 2 ms.
         assert_eq!(Trace::parse(b"1\n1\n2\n").unwrap().mean_rate(), "18Mbit".parse().unwrap());
     }
 

@@ -12,9 +12,7 @@ use crate::{Config, Packet, Rate, Receive, amount::Amount, config::SLICE_TIME};
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     pace: Pace,
-    /// When the last bit of all sent segments has left.
     free_at_ps: u64,
-    /// Bytes of a full segment of the last packet sent.
     segment_bytes: u64,
 }
 
@@ -26,7 +24,7 @@ enum Pace {
 }
 
 impl Transmitter {
-    /// A transmitter that is free from `now_ps` on. A trace starts at that time.
+    /// A trace starts at `now_ps`.
     pub(crate) fn new(now_ps: u64, config: &Config) -> Self {
         let pace = match &config.rate {
             Rate::Unlimited => Pace::Unlimited,
@@ -36,8 +34,8 @@ impl Transmitter {
         Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
 
-    /// Changes the configuration. The rest of the slice in transmission takes the time of its bytes at the
-    /// new rate; an unchanged trace continues at its position.
+    /// The rest of the slice in transmission takes the time of its bytes at the new rate; an
+    /// unchanged trace continues at its position.
     pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
         if before.rate == after.rate {
             if let Pace::Trace(replay) = &mut self.pace {
@@ -57,7 +55,6 @@ impl Transmitter {
         self.free_at_ps = now_ps.saturating_add(left_ps);
     }
 
-    /// When the first segment that waits since `since_ps` starts to leave.
     pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
         match &self.pace {
             Pace::Unlimited | Pace::Constant { .. } => self.free_at_ps.max(since_ps),
@@ -65,8 +62,8 @@ impl Transmitter {
         }
     }
 
-    /// Number of segments of `packet`, at least 1, that form a slice which starts at `start_ps` and whose
-    /// last segment starts before `until_ps`.
+    /// Segments, at least 1, that form a slice from `start_ps` on; the last one starts before
+    /// `until_ps`.
     pub(crate) fn slice(&self, start_ps: u64, until_ps: u64, packet: &Packet, receive: Receive) -> u32 {
         let segment = packet.segment_bytes().max(1);
         let begun = match &self.pace {
@@ -86,7 +83,6 @@ impl Transmitter {
         u32::try_from(together.min(begun).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Sends `segments` of `packet` from `start_ps` on. Returns when their last bit has left.
     pub(crate) fn send(&mut self, start_ps: u64, packet: &Packet, segments: &Range<u32>) -> u64 {
         let bytes = packet.amount(segments).bytes;
         self.segment_bytes = packet.segment_bytes().max(1);
@@ -98,9 +94,8 @@ impl Transmitter {
         self.free_at_ps
     }
 
-    /// Sent segments that still count as waiting at `now_ps`: bytes that have not left, and segments that
-    /// have not started to leave. A trace removes a segment from the queue when it starts to send it, as
-    /// mahimahi does.
+    /// Sent segments that still count as waiting. A trace removes a segment from the queue when it
+    /// starts to send it, as mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
         match &self.pace {
             Pace::Constant { rate, .. } if self.free_at_ps > now_ps => {
@@ -112,17 +107,14 @@ impl Transmitter {
     }
 }
 
-/// The transmission time of `bytes`, rounded down to a picosecond.
 fn time_for_ps(rate: Bitrate, bytes: u64) -> u64 {
     scaled(bytes, BYTE_PS, rate.bits_per_second())
 }
 
-/// The number of whole bytes transmitted in `ps` picoseconds.
 fn bytes_in(rate: Bitrate, ps: u64) -> u64 {
     scaled(ps, rate.bits_per_second(), BYTE_PS)
 }
 
-/// `value * by / of` without overflow of the product.
 fn scaled(value: u64, by: u64, of: u64) -> u64 {
     match value.checked_mul(by) {
         Some(product) => product / of,
@@ -130,5 +122,5 @@ fn scaled(value: u64, by: u64, of: u64) -> u64 {
     }
 }
 
-/// Picoseconds per byte at 1 bit/s.
+/// At 1 bit/s.
 const BYTE_PS: u64 = 8_000_000_000_000;

@@ -9,7 +9,7 @@ use crate::Packet;
 pub struct Arrival<T> {
     /// Its size on the link.
     pub packet: Packet,
-    /// A hash of its connection: addresses, protocol and ports. Fair queueing uses it to distinguish flows.
+    /// A hash of addresses, protocol and ports, for fair queueing.
     pub flow: u64,
     /// Whether it may be marked instead of dropped.
     pub ecn: Ecn,
@@ -51,9 +51,10 @@ pub enum Verdict {
 /// Modifications of delivered segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
-    /// Set the ECN field to CE (congestion experienced). The verdict then covers one segment.
+    /// Set CE in the ECN field. The verdict then covers one segment.
     pub mark: bool,
-    /// Flip one bit of the payload, chosen by these random bits. The verdict then covers one segment.
+    /// Flip one bit of the payload, chosen by these random bits. The verdict then covers one
+    /// segment.
     pub corrupt: Option<u64>,
 }
 

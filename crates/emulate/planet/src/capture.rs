@@ -1,8 +1,7 @@
 //! Writes packets to a pcapng file for tcpdump and Wireshark, with comments from the planet.
 //!
-//! A capture shows the packets of a real wire: super-packets are split into segments, and checksums that
-//! kernels leave incomplete are computed. This work and all disk I/O run in a separate thread. The capturing
-//! thread only copies a packet into a bounded queue. When the queue is full, packets are counted as missed.
+//! A capture shows the packets of a real wire: super-packets are split, and checksums are computed,
+//! in a separate thread. When its queue is full, packets are counted as missed.
 
 mod blocks;
 mod pcapng;
@@ -36,7 +35,6 @@ pub struct Capture {
     path: PathBuf,
     entries: mpsc::Sender<Entry>,
     queued: Arc<AtomicUsize>,
-    /// Limit of queued bytes, above which packets are missed.
     room: usize,
     counts: Vec<Counts>,
     writer: JoinHandle<Outcome>,
@@ -79,14 +77,13 @@ struct Counts {
 }
 
 impl Capture {
-    /// Starts a capture in a new file, or overwrites an existing one. The first `snap` bytes of each packet
-    /// are kept.
+    /// Starts a capture in a new file, with the first `snap` bytes of each packet.
     pub fn create(path: &Path, snap: Option<NonZeroU32>) -> Result<Self, Error> {
         let file = File::create(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
         Self::begin(Output::File(file), path, snap, MOST_QUEUED)
     }
 
-    /// Starts a capture into a stream, such as a pipe to tcpdump; `name` is its name in errors.
+    /// Starts a capture into a stream; `name` is its name in errors.
     pub fn stream(
         output: impl Write + Send + 'static,
         name: &Path,
@@ -151,7 +148,6 @@ impl Capture {
     }
 
     fn tell(&self, entry: Entry) {
-        // A writer that has stopped returns its error at the end.
         let _ = self.entries.send(entry);
     }
 }
@@ -160,10 +156,9 @@ fn cost(frame: &[u8]) -> usize {
     frame.len() + ENTRY
 }
 
-/// An entry in the channel and its allocation.
 const ENTRY: usize = 128;
 
-/// Limit of the queue: a quarter of a second at 2 Gbit/s.
+/// A quarter of a second at 2 Gbit/s.
 const MOST_QUEUED: usize = 64 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The planet's clock: monotonic time since the switch started. No other module of this crate reads a clock.
+//! The planet's clock: monotonic time since the switch started. No other module of this crate reads
+//! a clock.
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks")]
 
@@ -25,12 +26,11 @@ pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The machine's monotonic clock. All processes on the machine share it.
 pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
-/// A time in ns, which fits into a u64 for 584 years.
+/// Fits into a u64 for 584 years.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -43,16 +43,13 @@ pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// The run-queue wait of a thread, and the number of its time slices.
 #[derive(Debug, Default)]
 pub(crate) struct RunQueue {
     /// Opened on first use, because it refers to the calling thread.
     account: Option<tcp::RunQueue>,
-    /// The reading at the last call of `read_on`.
     seen: Option<Turns>,
 }
 
-/// A reading of a [`RunQueue`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Turns {
     waited: Duration,
@@ -60,20 +57,17 @@ pub(crate) struct Turns {
 }
 
 impl RunQueue {
-    /// The current reading. Zero on kernels without these statistics.
     pub(crate) fn read(&mut self) -> Turns {
         let account = self.account.get_or_insert_with(tcp::RunQueue::of_this_thread);
         account.account().map_or(Turns::default(), |(waited, turns)| Turns { waited, turns })
     }
 
-    /// The current reading, and the wait since the last call; zero for the first call.
     pub(crate) fn read_on(&mut self) -> (Turns, Duration) {
         let now = self.read();
         let before = self.seen.replace(now);
         (now, before.map_or(Duration::ZERO, |before| now.waited_since(before)))
     }
 
-    /// The wait since the last call; zero for the first call.
     pub(crate) fn waited(&mut self) -> Duration {
         self.read_on().1
     }
@@ -84,8 +78,7 @@ impl Turns {
         self.waited.saturating_sub(earlier.waited)
     }
 
-    /// Whether the thread was scheduled exactly once since, so that the whole wait belongs to this time
-    /// slice.
+    /// Scheduled exactly once since, so that the whole wait belongs to this time slice.
     pub(crate) fn is_next_after(self, earlier: Self) -> bool {
         self.turns == earlier.turns + 1
     }
@@ -103,7 +96,8 @@ impl MachineCpu {
         let text = std::fs::read_to_string("/proc/stat").ok()?;
         let ticks: Vec<u64> =
             text.lines().next()?.split_whitespace().skip(1).map(str::parse).collect::<Result<_, _>>().ok()?;
-        // user nice system idle iowait irq softirq steal; guest time is part of user time (proc_stat(5)).
+        // user nice system idle iowait irq softirq steal; guest time is part of user time
+        // (proc_stat(5)).
         let total = ticks.iter().take(8).sum();
         let [nice, idle, iowait] = [*ticks.get(1)?, *ticks.get(3)?, *ticks.get(4)?];
         // Low-priority processes yield, so their time was available.
@@ -111,13 +105,12 @@ impl MachineCpu {
         Some(Self { busy: total - nice - idle - iowait, total, stolen })
     }
 
-    /// Steal time of all cores since `earlier`, with a resolution of a tick: 10 ms.
+    /// Of all cores, with a resolution of a tick: 10 ms.
     pub(crate) fn stolen_since(&self, earlier: &Self) -> Duration {
-        // USER_HZ is 100 on all but the oldest architectures of Linux (time(7)).
+        // USER_HZ is 100 on nearly all architectures (time(7)).
         Duration::from_millis(self.stolen.saturating_sub(earlier.stolen) * 10)
     }
 
-    /// Share of all cores that were busy since `earlier`, 0..=1.
     #[expect(clippy::cast_precision_loss, reason = "ticks of years are far below 2^53")]
     pub(crate) fn share_since(&self, earlier: &Self) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|&total| total > 0)?;
@@ -135,9 +128,7 @@ mod tests {
         let before = at(100, 7);
         assert_eq!(at(350, 8).waited_since(before), Duration::from_micros(250));
         assert!(at(350, 8).is_next_after(before));
-        // It did not sleep, or it was preempted in between.
         assert!(!at(100, 7).is_next_after(before) && !at(350, 9).is_next_after(before));
-        // The kernel has no statistics.
         assert!(!Turns::default().is_next_after(Turns::default()));
     }
 

@@ -1,8 +1,7 @@
-//! The control protocol between a planet and other processes of the same user: one line of JSON in each
-//! direction over a Unix socket.
+//! The control protocol between a planet and other processes of the same user: one line of JSON in
+//! each direction over a Unix socket.
 //!
-//! The socket's address is abstract: it is not a file, and it disappears with the listening process. Running
-//! planets are listed in `/proc/net/unix`.
+//! The socket's address is abstract. Running planets are listed in `/proc/net/unix`.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -35,7 +34,6 @@ use crate::{
 pub(crate) enum Request {
     Status,
     Brief,
-    /// Returns the location of a host's network namespace.
     Locate {
         host: String,
     },
@@ -49,9 +47,7 @@ pub(crate) enum Request {
     },
     World,
     Journal,
-    /// Sends a pcapng stream over this connection from now on.
     Capture(Tap),
-    /// Returns the TCP ports on which a host listens.
     Listening {
         host: String,
     },
@@ -62,16 +58,13 @@ pub(crate) enum Request {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
     Status(Box<Status>),
-    /// The planet's descriptor of a host's network namespace.
     Namespace(i32),
-    /// The host does not exist; contains names of existing hosts.
     NoHost(String),
     Fault(u64),
     Catchment(Box<Catchment>),
     World(String),
     Journal(Box<Journal>),
     Ports(Vec<u16>),
-    /// Success without a result.
     Done,
     Refused(String),
 }
@@ -118,7 +111,6 @@ impl Planet {
         let names =
             sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
         let mut names: Vec<_> = names.collect();
-        // A connection to a planet is listed under its name as well.
         names.sort();
         names.dedup();
         // Any process can bind such a name; only a process of this user is a valid planet.
@@ -126,11 +118,9 @@ impl Planet {
         Ok(names)
     }
 
-    /// The most recently started planet of this user, and the number of running planets; `None` without a
-    /// planet.
+    /// The most recently started planet of this user, and the number of running planets.
     pub fn last() -> Result<Option<(Self, usize)>, Error> {
         let running = Self::running()?;
-        // A planet that has ended since then is ignored.
         let planets = running.iter().filter_map(|name| Self::find(Some(name)).ok());
         let last = planets.max_by_key(|planet| (started(planet.pid), planet.pid.as_raw()));
         Ok(last.map(|planet| (planet, running.len())))
@@ -156,15 +146,14 @@ impl Planet {
         self.ask_status(&Request::Status)
     }
 
-    /// The status without hosts and links, of which a large world has tens of thousands.
+    /// The status without hosts and links.
     pub fn brief_status(&self) -> Result<Status, Error> {
         self.ask_status(&Request::Brief)
     }
 
-    /// The delays since the planet started, with their times: packets by flow, programs of hosts, the
-    /// machine.
+    /// The delays since the planet started, with their times.
     pub fn journal(&self) -> Result<Journal, Error> {
-        // The journal of a long run is large, and the figures of the run have no error bound without it.
+        // The journal of a long run is large.
         match self.ask_within(&Request::Journal, LONG_PATIENCE)? {
             Reply::Journal(journal) => Ok(*journal),
             Reply::Refused(reason) => Err(self.refused(&reason)),
@@ -180,7 +169,6 @@ impl Planet {
         }
     }
 
-    /// The number of the host's network namespace among the descriptors of the planet's process.
     pub(crate) fn locate(&self, host: &str) -> Result<i32, Error> {
         match self.ask(&Request::Locate { host: host.to_owned() })? {
             Reply::Namespace(number) => Ok(number),
@@ -192,8 +180,7 @@ impl Planet {
         }
     }
 
-    /// Starts a fault immediately, or schedules it for its time since the planet's start. Returns the number
-    /// for [`Self::lift`].
+    /// Starts or schedules a fault. Returns the number for [`Self::lift`].
     pub fn fault(&self, fault: &Fault) -> Result<u64, Error> {
         match self.ask(&Request::Fault(Box::new(fault.clone())))? {
             Reply::Fault(number) => Ok(number),
@@ -228,9 +215,7 @@ impl Planet {
         }
     }
 
-    /// Starts a live pcapng stream of packets, to be read with [`Blocks`](crate::capture::Blocks). A client
-    /// that shuts down its writing side receives the queued packets, the counts of missed packets, and the
-    /// end of the stream.
+    /// Starts a live pcapng stream, to be read with [`Blocks`](crate::capture::Blocks).
     pub fn capture(&self, tap: &Tap) -> Result<UnixStream, Error> {
         let begin = || -> io::Result<(UnixStream, Reply)> {
             let (mut stream, _) = dial(&self.name)?;
@@ -248,7 +233,7 @@ impl Planet {
         }
     }
 
-    /// The TCP ports on which programs of a host listen, over IPv4 or IPv6.
+    /// The TCP ports on which programs of a host listen.
     pub fn listening(&self, host: &str) -> Result<Vec<u16>, Error> {
         match self.ask(&Request::Listening { host: host.to_owned() })? {
             Reply::Ports(ports) => Ok(ports),
@@ -287,7 +272,6 @@ impl Planet {
         talk().map_err(|source| self.unheard(&source, patience))
     }
 
-    /// The error for a missing reply: the planet is busy, or has ended.
     fn unheard(&self, source: &io::Error, patience: Duration) -> Error {
         match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.refused(&format!(
@@ -303,7 +287,6 @@ impl Planet {
     }
 }
 
-/// Binds the name of a planet; fails if another planet has it.
 pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     let bind = || UnixListener::bind_addr(&SocketAddr::from_abstract_name(address_of(uid, name))?);
     bind().map_err(|source| match source.kind() {
@@ -312,9 +295,8 @@ pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     })
 }
 
-/// Handles one request of one client, unless `reply` has written to the client itself. The client must be the
-/// owner of the planet, because an abstract socket has no permissions. Inside the planet's user namespace
-/// only its owner is user 0.
+/// The client must be the owner of the planet, because an abstract socket has no permissions.
+/// Inside the planet's user namespace only its owner is user 0.
 pub(crate) fn answer(
     mut client: UnixStream,
     reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
@@ -351,7 +333,6 @@ pub(crate) fn read_line<T: DeserializeOwned>(stream: impl Read) -> io::Result<T>
     serde_json::from_str(&line).map_err(Into::into)
 }
 
-/// Reads a line and nothing after it.
 fn read_unbuffered_line<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
     let (mut line, mut byte) = (Vec::new(), [0]);
     while line.len() < 65_536 && stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
@@ -360,8 +341,8 @@ fn read_unbuffered_line<T: DeserializeOwned>(stream: &mut impl Read) -> io::Resu
     serde_json::from_slice(&line).map_err(Into::into)
 }
 
-/// Connects to a planet of this user and returns its process id. Any process can bind an abstract address, so
-/// the listener's user is checked.
+/// Returns the process id. Any process can bind an abstract address, so the listener's user is
+/// checked.
 fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(address(name))?)?;
     let peer = getsockopt(&stream, PeerCredentials)?;
@@ -371,15 +352,15 @@ fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
     Ok((stream, Pid::from_raw(peer.pid())))
 }
 
-/// The start time of a process in ticks since boot: field 22 of `/proc/PID/stat` (proc_pid_stat(5)). Field 2
-/// is its name, which may contain blanks and parentheses. 0 if the process has ended.
+/// In ticks since boot: field 22 of `/proc/PID/stat` (proc_pid_stat(5)); 0 if the process has
+/// ended. Field 2, the name, may contain blanks and parentheses.
 fn started(process: Pid) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     behind_name.split_whitespace().nth(22 - 3).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// Rejects invalid names. A name appears in an address, in messages and on command lines.
+/// A name appears in an address, in messages and on command lines.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('-') {
@@ -403,14 +384,13 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// Timeout for replies that take long to assemble.
+/// For replies that take long to assemble.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Timeout for clients that do not read. It is shorter than the timeout of other waiting clients.
+/// For clients that do not read; shorter than the timeout of other waiting clients.
 const READING: Duration = Duration::from_secs(1);
 
-/// A status has about 350 bytes for each link in use, which is 220 MB for a full mesh of 800 cities. A world
-/// contains its recordings of up to 16 MiB each.
+/// 350 bytes for each link in use are 220 MB for a full mesh of 800 cities.
 const LONGEST_LINE: u64 = 1 << 30;
 
 #[cfg(test)]

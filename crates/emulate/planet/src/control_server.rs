@@ -29,14 +29,12 @@ pub(crate) struct Keeper {
     pub hosts: Arc<Vec<Host>>,
     pub handle: Handle,
     pub timeline: Arc<Timeline>,
-    /// Processor times when the planet started.
     pub machine: Option<MachineCpu>,
     pub pulse: Arc<Pulse>,
     pub programs: Arc<Account>,
 }
 
 impl Keeper {
-    /// Executes a request. Returns the reply, or `None` if `client` has received it already.
     pub(crate) fn reply(&self, request: Request, client: &UnixStream) -> Option<Reply> {
         if let Request::Capture(tap) = request {
             return self.capture(&tap, client).err().map(Reply::Refused);
@@ -73,7 +71,7 @@ impl Keeper {
                 None => Reply::Refused(format!("there is no host \"{host}\"")),
             },
             Request::Capture(_) => Reply::Refused("nobody looks".to_owned()),
-            // The first process of a process namespace; the kernel kills all others with it.
+            // The kernel kills all processes with the first one of the process namespace.
             Request::Down => std::process::exit(0),
         }
     }
@@ -133,7 +131,7 @@ impl Keeper {
     fn judge(&self, readings: &[Reading]) -> crate::Fidelity {
         let mut tally = Tally::new();
         readings.iter().for_each(|reading| tally.add(&reading.tally));
-        // A device that a program in its host removed has no counters; the switch reports its removal.
+        // A device that a program removed has no counters; the switch reports its removal.
         let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
         let machine = self.machine.as_ref().zip(MachineCpu::read());
         let share = |reading: &Reading| {
@@ -282,7 +280,6 @@ impl Keeper {
     }
 }
 
-/// The quantiles of wake-up times in a journal.
 const SHARES: [f64; 14] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998, 1.0];
 
 fn status(status: io::Result<Status>) -> Reply {

@@ -4,9 +4,8 @@
 //!  longhaul lab exec --detach ── forks ──> watcher (in the planet, but not in the host) ── forks ──> program
 //! ```
 //!
-//! The caller ends, and the kernel makes the watcher a child of the planet. The watcher writes the program's
-//! output to its log and its exit status to its record. It stays outside the host's network, so that faults
-//! of the host's processes do not affect the watcher.
+//! The caller ends, and the watcher writes the program's output to its log and its exit status to
+//! its record. It stays outside the host's network, so that faults of the host do not affect it.
 
 use std::{
     ffi::{CString, OsString},
@@ -40,9 +39,8 @@ use crate::{
 };
 
 impl Planet {
-    /// Starts `command` in the background of `host` and returns its number as a [`Program`](crate::Program).
-    /// The calling process must have a single thread. Afterwards the process is inside the planet, and all
-    /// its descriptors except standard input, output and error are closed.
+    /// Starts `command` in the background of `host` and returns its number. Call it in a process
+    /// with a single thread; the process is inside the planet afterwards.
     pub fn start_in(&self, host: &str, command: &[OsString]) -> Result<u64, Error> {
         close_others().doing(|| "close what is open".to_owned())?;
         let arguments = c_strings(command)?;
@@ -74,8 +72,6 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    /// Starts a program, sends its number to the caller, and runs until the program has ended and its output
-    /// is closed.
     fn run(&self, command: &[CString], mut tell: PipeWriter) -> Result<(), Error> {
         let begun =
             self.leave_the_terminal().and_then(|()| self.start(command)).and_then(|(child, output)| {
@@ -108,7 +104,6 @@ impl Watcher<'_> {
         match fork().doing(|| format!("fork for {}", self.host))? {
             ForkResult::Child => {
                 let error = self.become_program(command, &input, &watcher);
-                // The watcher waits for this line.
                 let _ = write_line(&mut failure, &Failure::from(&error));
                 std::process::exit(1)
             }
@@ -156,11 +151,11 @@ struct Enrolled {
 }
 
 impl Enrolled {
-    /// Copies its output, and records its exit status.
     fn watch(mut self, child: Pid, mut output: PipeReader) -> io::Result<()> {
         let process = pidfd(child)?;
         let mut buffer = vec![0; PIPE];
-        // The order matters: if the program has ended, all its output is in the pipe, and one read drains it.
+        // The order matters: if the program has ended, all its output is in the pipe, and one read
+        // drains it.
         let mut ended = false;
         while !ended {
             let mut wanted = [process.as_fd(), output.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
@@ -170,7 +165,6 @@ impl Enrolled {
             if has_output {
                 let length = output.read(&mut buffer)?;
                 self.log.append(&buffer[..length])?;
-                // The program has closed its output; only its end remains.
                 ended |= length == 0;
             }
         }
@@ -191,14 +185,12 @@ impl Enrolled {
     }
 }
 
-/// The log of a program, of bounded size. Its beginning becomes a hole in the file, so that offsets remain
-/// valid for a concurrent reader.
+/// The log's beginning becomes a hole in the file, so that offsets remain valid for a concurrent
+/// reader.
 struct LogWriter {
-    /// Locked while the program is supervised.
     file: Flock<File>,
     length: u64,
     hole: u64,
-    /// Bytes lost since the file system became full.
     lost: u64,
 }
 
@@ -209,7 +201,7 @@ impl LogWriter {
         Ok(Self { file, length: 0, hole: 0, lost: 0 })
     }
 
-    /// Appends as much as fits. A full file system must not block the program.
+    /// Drops what does not fit: a full file system must not block the program.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.lost > 0 && self.put(format!("\n[{} bytes found no room in /srv]\n", self.lost).as_bytes())? {
             self.lost = 0;
@@ -226,7 +218,6 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Whether all bytes fit. Otherwise no byte is written.
     fn put(&mut self, bytes: &[u8]) -> io::Result<bool> {
         match self.file.write_all_at(bytes, self.length) {
             Ok(()) => self.length += bytes.len() as u64,
@@ -251,15 +242,13 @@ fn take_number() -> io::Result<u64> {
     }
 }
 
-/// Replaces a record atomically, because it may be read concurrently. No sync is needed: /srv is in memory.
+/// Atomically, because a record may be read concurrently. No sync is needed: /srv is in memory.
 fn write_record(number: u64, record: &Record) -> io::Result<()> {
     let draft = format!("{RECORDS}/{number}.draft");
     fs::write(&draft, serde_json::to_vec(record)?)?;
     fs::rename(draft, record_path(number))
 }
 
-/// The capacity of a pipe (pipe(7)).
 const PIPE: usize = 64 << 10;
 
-/// The granularity of the hole in a log.
 const STEP: u64 = 1 << 20;

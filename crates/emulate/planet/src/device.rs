@@ -19,13 +19,11 @@ use netlink_packet_route::{
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use units::Bitrate;
 
-/// A netlink socket in one host. It remains bound to the network namespace in which it was created.
 pub(crate) struct Netlink {
     socket: Socket,
 }
 
 impl Netlink {
-    /// Opens a socket in the calling thread's network namespace.
     pub(crate) fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -55,7 +53,7 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Sets the queue length between host and switch, in packets. This is cheaper before the device is up.
+    /// In packets. This is cheaper before the device is up.
     pub(crate) fn make_room(&self, index: u32, packets: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -63,9 +61,8 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Removes the queueing discipline of the device. It would never queue a packet, because the device never
-    /// signals backpressure. The kernel's default has three times the queue of the device, 0.7 MB for each
-    /// host.
+    /// The device never signals backpressure, so its discipline would never queue a packet. The
+    /// kernel's default takes 0.7 MB for each host.
     pub(crate) fn leave_out_discipline(&self, index: u32) -> io::Result<()> {
         let mut message = TcMessage::default();
         message.header.index = i32::try_from(index).map_err(io::Error::other)?;
@@ -74,21 +71,17 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Adds an address without neighbours to the device.
     pub(crate) fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
         message.header.index = index;
-        // The address is unique, so duplicate address detection is skipped; it would delay the use of the
-        // address.
+        // Duplicate address detection would delay the use of the address.
         message.header.flags = AddressHeaderFlags::Nodad;
         message.header.prefix_len = bits(address);
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.tell(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Adds a default route through the device to the table, with this source address and optionally a
-    /// separate congestion control.
     pub(crate) fn add_default_route(
         &self,
         index: u32,
@@ -117,7 +110,6 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewRule(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Makes all addresses of a prefix local to the host.
     pub(crate) fn add_local_prefix(&self, loopback: u32, address: IpAddr, length: u8) -> io::Result<()> {
         let mut message = route(address, RouteScope::Host, RouteType::Local);
         message.header.destination_prefix_length = length;
@@ -129,8 +121,7 @@ impl Netlink {
         self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Limits the send rate of the device like a network card. Packets wait in the host's kernel, so TCP
-    /// small queues apply backpressure to the sender.
+    /// Packets wait in the host's kernel, so TCP small queues apply backpressure to the sender.
     pub(crate) fn limit_rate(&self, index: u32, rate: Bitrate) -> io::Result<()> {
         let mut message = TcMessage::default();
         message.header.index = i32::try_from(index).map_err(io::Error::other)?;
@@ -145,7 +136,6 @@ impl Netlink {
         self.ask(message, flags | NLM_F_ACK).map(drop)
     }
 
-    /// Sends one request and reads the reply: a message, or an acknowledgement.
     fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<RouteNetlinkMessage>> {
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
@@ -166,7 +156,6 @@ impl Netlink {
 
 pub(crate) struct Device {
     pub index: u32,
-    /// Packets that the host sent and the switch did not read in time.
     pub dropped: u64,
 }
 
@@ -175,7 +164,6 @@ pub(crate) struct Table(u32);
 
 impl Table {
     pub(crate) const MAIN: Self = Self(RouteHeader::RT_TABLE_MAIN as u32);
-    /// The host's local addresses. It is looked up first.
     const LOCAL: Self = Self(RT_TABLE_LOCAL);
 
     pub(crate) fn of_device(number: usize) -> Self {
@@ -199,7 +187,6 @@ fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-/// linux/rtnetlink.h
 const RT_TABLE_LOCAL: u32 = 255;
 
 /// The table of net0. Distinct from the named tables (253 and above, rt_tables of iproute2).

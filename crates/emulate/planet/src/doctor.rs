@@ -56,12 +56,12 @@ pub enum State {
     Missing,
 }
 
-/// Checks the requirements of a planet. Changes nothing. The calling process must have a single thread.
+/// Checks the requirements of a planet. Changes nothing. The calling process must have a single
+/// thread.
 pub fn examine() -> Vec<Check> {
     let features = Features::find();
     let mut checks =
         vec![privileges(features), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()];
-    // The features of a device are unknown without one.
     checks.extend(features.map(Features::checks).unwrap_or_default());
     checks.extend([congestion(), tracing()]);
     checks
@@ -111,8 +111,7 @@ fn ipv6() -> Check {
     limited(name, "the kernel has no IPv6; hosts have IPv4 addresses only", "boot without ipv6.disable=1")
 }
 
-/// In a user namespace a host's `tcp_rmem` and `tcp_wmem` can be set; these limits apply to the whole
-/// machine.
+/// These limits apply to the whole machine; a host's `tcp_rmem` and `tcp_wmem` can be set.
 fn memory_limits() -> Check {
     let name = "socket memory";
     let Some(pages) = read("/proc/sys/net/ipv4/tcp_mem")

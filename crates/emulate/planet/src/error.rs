@@ -143,12 +143,10 @@ fn remedy(needs: Option<Needs>, errno: Option<i32>) -> Option<&'static str> {
     }
 }
 
-/// Adds the operation to an error of the system.
 pub(crate) trait Doing<T> {
     /// `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
 
-    /// Also records the needed capability.
     fn doing_with(self, needs: Needs, operation: impl FnOnce() -> String) -> Result<T, Error>;
 }
 
@@ -172,11 +170,9 @@ fn no_planet(wanted: Option<&str>, running: &[String]) -> String {
     }
 }
 
-/// The remedy if the TUN device cannot be opened.
 pub(crate) const TUN_REMEDY: &str = "as root: modprobe tun; chmod 0666 /dev/net/tun (the usual mode), \
      or in a container: --device /dev/net/tun";
 
-/// The remedy if user namespaces are refused.
 pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
      sysctl user.max_user_namespaces=10000, on Ubuntu also sysctl kernel.apparmor_restrict_unprivileged_userns=0; \
      in a container: --cap-add SYS_ADMIN,NET_ADMIN";

@@ -1,8 +1,8 @@
 //! Runs a program in a host of a running planet.
 //!
-//! The calling process enters the planet's namespaces and forks, because only a child becomes a member of the
-//! process namespace. The child keeps the terminal, the environment and the working directory, and dies with
-//! its parent or its planet. Its background children live as long as the planet.
+//! The calling process enters the planet's namespaces and forks, because only a child becomes a
+//! member of the process namespace. The child dies with its parent or its planet; its background
+//! children live as long as the planet.
 
 use std::{
     ffi::{CString, OsStr, OsString},
@@ -38,9 +38,8 @@ use crate::{
 pub struct Network(Namespaces);
 
 impl Network {
-    /// Moves the calling thread permanently into the host's network: its connections, and the listeners of
-    /// programs that it starts, are in the host. Other threads are not affected. The thread cannot find
-    /// planets any longer. Only root can join root's planets, and threads cannot join planets of other users.
+    /// Moves the calling thread permanently into the host's network. Only root can join, and only
+    /// root's planets.
     pub fn join(&self) -> Result<(), Error> {
         self.0.enter_network()
     }
@@ -58,7 +57,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The program's exit code, or 128 + N if signal N ended it, as in shells.
+    /// 128 + N if signal N ended the program, as in shells.
     pub fn exit_code(self) -> u8 {
         let code = match self.end {
             End::Code(code) => code,
@@ -75,8 +74,8 @@ impl Planet {
         Namespaces::of(self, host).map(Network)
     }
 
-    /// Runs `command` in `host` and returns its exit status. The calling process must have a single thread,
-    /// and is inside the planet afterwards. In the child, this returns only if exec fails.
+    /// Runs `command` in `host`. Call it in a process with a single thread; it is inside the planet
+    /// afterwards. In the child, this returns only if exec fails.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<Ended, Error> {
         let namespaces = Namespaces::of(self, host)?;
         namespaces.enter_planet()?;
@@ -86,7 +85,7 @@ impl Planet {
         let signals = signals();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&signals), None).doing(|| "block signals".to_owned())?;
         let parent = pidfd(getpid()).doing(|| "watch this process".to_owned())?;
-        // The pipe is closed on exec. A byte in it was written by a child whose exec failed.
+        // The pipe is closed on exec; a byte in it means that exec failed.
         let (mut failure, mut fail) = io::pipe().doing(|| format!("watch a program in {host}"))?;
         let began = monotonic();
         match fork().doing(|| format!("fork for {host}"))? {
@@ -103,7 +102,6 @@ impl Planet {
                 sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
                     .doing(|| "unblock signals".to_owned())?;
                 let error = become_program(&arguments, host);
-                // The exit code reports it to the parent as well.
                 let _ = fail.write_all(b"!");
                 Err(error)
             }
@@ -111,12 +109,10 @@ impl Planet {
     }
 }
 
-/// The open namespaces of a planet and one of its hosts. Once the calling process is inside the planet's
-/// mount namespace, the planet's process is no longer visible in `/proc`.
+/// Inside the planet's mount namespace, the planet's process is no longer visible in `/proc`.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
-    /// `None` for root's planets, which share root's user namespace. A process cannot enter its current user
-    /// namespace.
+    /// `None` for root's planets: a process cannot enter its current user namespace.
     user: Option<File>,
     mounts: File,
     processes: File,
@@ -142,8 +138,7 @@ impl Namespaces {
         })
     }
 
-    /// Enters the namespaces that all hosts share: users and mounts. Must be called before the other two, in
-    /// a process with a single thread. Keeps the working directory if possible.
+    /// Users and mounts. Call it before the other two, in a process with a single thread.
     pub(crate) fn enter_planet(&self) -> Result<(), Error> {
         let folder = std::env::current_dir().ok();
         if let Some(user) = &self.user {
@@ -151,15 +146,14 @@ impl Namespaces {
         }
         step(&self.mounts, CloneFlags::CLONE_NEWNS, "mount")?;
         if let Some(folder) = folder {
-            // A mount of the planet may hide the directory; the root directory, which is current now, is
-            // sufficient.
+            // A mount of the planet may hide the directory; the root directory, which is current
+            // now, is sufficient.
             let _ = chdir(&folder);
         }
         Ok(())
     }
 
-    /// Makes future children of the calling process members of the planet's process namespace. The process
-    /// cannot start threads any longer.
+    /// Future children become members; the process cannot start threads any longer.
     pub(crate) fn enter_processes(&self) -> Result<(), Error> {
         step(&self.processes, CloneFlags::CLONE_NEWPID, "process")
     }
@@ -174,8 +168,7 @@ fn step(namespace: &File, kind: CloneFlags, what: &str) -> Result<(), Error> {
         .doing_with(Needs::Namespaces, || format!("enter the planet's {what} namespace"))
 }
 
-/// Waits for the child and forwards termination signals. The terminal sends keyboard signals to the child
-/// directly.
+/// Forwards termination signals. The terminal sends keyboard signals to the child directly.
 fn wait_for(child: Pid, signals: &SigSet) -> Result<End, Error> {
     loop {
         match waitpid(child, Some(WaitPidFlag::WNOHANG)).doing(|| "wait for the program".to_owned())? {
@@ -185,18 +178,15 @@ fn wait_for(child: Pid, signals: &SigSet) -> Result<End, Error> {
         }
         let signal = signals.wait().doing(|| "wait for a signal".to_owned())?;
         if matches!(signal, Signal::SIGTERM | Signal::SIGHUP) {
-            // The child may have ended in the meantime.
             let _ = kill(child, signal);
         }
     }
 }
 
-/// The signals to wait for: the child's end, and signals to forward.
 fn signals() -> SigSet {
     [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT].into_iter().collect()
 }
 
-/// Replaces the calling process by a program; returns the error if exec fails.
 pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
     let Err(errno) = execvp(&command[0], command);
     Error::System {
@@ -206,7 +196,6 @@ pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
     }
 }
 
-/// The command as C strings; never empty.
 pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(io::Error::from);
     let all: Vec<_> = command

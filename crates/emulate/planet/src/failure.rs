@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Needs};
 
-/// The parts of an [`Error`] from which its remedy is derived.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
@@ -16,7 +15,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The error for a process that waits for `planet`.
     pub(crate) fn into_error(self, planet: &str) -> Error {
         match self {
             Self::NameTaken { name } => Error::NameTaken { name },
@@ -48,7 +46,6 @@ impl From<&Error> for Failure {
 mod tests {
     use super::*;
 
-    /// The error as received by the other process.
     fn told(error: &Error) -> Error {
         let line = serde_json::to_string(&Failure::from(error)).unwrap();
         serde_json::from_str::<Failure>(&line).unwrap().into_error("lab")

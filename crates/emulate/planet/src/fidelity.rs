@@ -1,11 +1,5 @@
-//! Evidence that a run was shaped by its world and not by the emulator: the planet's own counters, and their
-//! judgement.
-//!
-//! - [`flows`]: lateness of packets, by flow and time.
-//! - [`heartbeat`]: wake-up times of the switch and of programs, and stalls of processors; `echo`: its
-//!   packets.
-//! - [`programs`]: delays of the programs of hosts.
-//! - [`delays`]: a bounded list of delays.
+//! Evidence that a run was shaped by its world and not by the emulator: the planet's own counters,
+//! and their judgement.
 
 pub(crate) mod delays;
 mod echo;
@@ -24,14 +18,12 @@ use crate::clock::nanoseconds;
 pub(crate) struct Tally {
     lateness_ns: Histogram<u64>,
     late: u64,
-    /// Packets that could not be stored or delivered.
     pub own_drops: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
     pub bytes_dropped: u64,
-    /// Bytes of the packets in `own_drops`.
     pub bytes_lost: u64,
-    /// Hosts whose device has been removed.
+    /// The device of the host has been removed.
     pub lost_hosts: u64,
 }
 
@@ -60,13 +52,12 @@ impl Tally {
         self.lost_hosts += other.lost_hosts;
     }
 
-    /// Counts a delivery with its lateness and the permitted lateness of its path, if the world has a limit.
     pub(crate) fn delivered(&mut self, late: Duration, allowance: Option<Duration>) {
         self.lateness_ns.saturating_record(nanoseconds(late));
         self.late += u64::from(allowance.is_some_and(|allowance| late > allowance));
     }
 
-    /// Lateness in bins of 1, 2, 4 ... us, up to the maximum.
+    /// In bins of 1, 2, 4 ... us, up to the maximum.
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a minute are exact in an f64")]
     fn histogram(&self) -> Vec<Bin> {
         let latest = self.lateness_ns.max();
@@ -80,7 +71,7 @@ impl Tally {
         bins
     }
 
-    /// Judges the counters. `device_drops` are packets that hosts sent and the switch did not receive.
+    /// `device_drops` are packets that hosts sent and the switch did not receive.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53, and shares for people")]
     pub(crate) fn judge(&self, device_drops: u64, surroundings: Surroundings) -> Fidelity {
         let delivered = self.lateness_ns.len();
@@ -134,7 +125,6 @@ impl Tally {
     }
 }
 
-/// Further inputs of the judgement.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub switch_cpu_share: f64,
@@ -147,15 +137,14 @@ pub(crate) struct Surroundings {
     pub unbalanced_links: usize,
 }
 
-/// The permitted lateness on a path with this round trip, in a world with this limit.
 pub(crate) fn allowance(rtt: Duration, limit: Duration) -> Duration {
     (rtt / 100).max(limit)
 }
 
-/// One in a thousand: the limits apply to the 99.9th percentile.
+/// The limits apply to the 99.9th percentile.
 const MOST_LATE_SHARE: f64 = 0.001;
 
-/// A minute; greater lateness is recorded as a minute.
+/// Greater lateness is recorded as a minute.
 const MOST_LATE_NS: u64 = 60_000_000_000;
 
 #[cfg(test)]
@@ -201,7 +190,6 @@ mod tests {
     #[test]
     fn the_histogram_has_every_packet_once() {
         let fidelity = judged(&with_deliveries(5, 3), 0);
-        // 20 us and 300 us, in the bins up to 32 and 512.
         let filled: Vec<_> = fidelity.lateness_histogram.iter().filter(|bin| bin.packets > 0).collect();
         let filled: Vec<_> = filled.iter().map(|bin| (bin.up_to_us, bin.packets)).collect();
         assert_eq!(filled, [(32.0, 5), (512.0, 3)]);

@@ -1,9 +1,7 @@
-//! Access from the machine to a host's folder `/srv/HOST`, and to folders of the machine with the same
-//! interface.
+//! Access from the machine to a host's folder `/srv/HOST`, and to folders of the machine.
 //!
-//! Programs on a planet may create links to any place, and an absolute link would lead to the machine's
-//! files. The kernel therefore resolves every path below the folder (openat2(2), `RESOLVE_BENEATH`): a path
-//! that leaves the folder by `..` or by a link fails with `EXDEV`.
+//! The kernel resolves every path below the folder (openat2(2), `RESOLVE_BENEATH`), because a link
+//! of a program on a planet could lead to the machine's files.
 
 use std::{
     ffi::OsString,
@@ -89,7 +87,7 @@ impl Folder {
         Ok(Self { root: nix::fcntl::open(path, flags, Mode::empty())? })
     }
 
-    /// The entry at a path; an error of kind `NotFound` if it does not exist.
+    /// An error of kind `NotFound` if the entry does not exist.
     pub fn entry(&self, path: &Path, links: Links) -> io::Result<Entry> {
         let keep = if links == Links::Keep { OFlag::O_NOFOLLOW } else { OFlag::empty() };
         let file = File::from(self.resolve(path, OFlag::O_PATH | keep, 0)?);
@@ -165,7 +163,6 @@ impl Folder {
     }
 }
 
-/// Read, write and execute. A copy does not preserve the set-user-ID bit.
 const PERMISSIONS: u32 = 0o777;
 
 #[cfg(test)]

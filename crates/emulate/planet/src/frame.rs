@@ -1,11 +1,7 @@
 //! Frames of a TUN device: a virtio header and an IP packet, which may be a super-packet.
 //!
-//! Frames are untrusted input: any program in the planet can write arbitrary bytes into its device. Only
-//! corrupting a packet or replying to it allocates memory. The virtio header is passed through unchanged if
-//! possible. Its flag NEEDS_CSUM means that the transport checksum contains only the sum of the
-//! pseudo-header. The receiving kernel trusts the rest, so payloads are not summed in transit.
-//!
-//! If only some segments of a super-packet are due, a range of its payload is sent with new headers.
+//! Frames are untrusted input. The virtio header is passed through unchanged if possible;
+//! NEEDS_CSUM means that the transport checksum contains only the sum of the pseudo-header.
 
 mod checksum;
 pub mod icmp;
@@ -17,8 +13,7 @@ use link::{Ecn, Packet};
 
 use ip::{Fragment, Header};
 
-/// Length of `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), little endian as requested with
-/// TUNSETVNETLE.
+/// `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), little endian.
 pub const VIRTIO_HEADER: usize = 10;
 
 /// The largest IP packet, and thus the largest super-packet, with its virtio header.
@@ -37,21 +32,16 @@ pub struct Frame {
     pub ecn: Ecn,
     /// The protocol after the IP header and its extension headers.
     pub protocol: u8,
-    /// A hash of addresses, protocol and ports (fragments and protocols without ports: 0), the same in every
-    /// run.
+    /// A hash of addresses, protocol and ports, the same in every run.
     pub flow: u64,
-    /// The lower one of its two ports, usually the server's; 0 for fragments and protocols without ports.
+    /// The lower one of its two ports; 0 for fragments and protocols without ports.
     pub port: u16,
     /// Its shape on the wire.
     pub packet: Packet,
-    /// Length of the IP header without extension headers.
     network: usize,
-    /// Offset of the data after the IP headers.
     transport: usize,
     fragment: Fragment,
-    /// Length of the headers that each segment of a super-packet repeats.
     headers: usize,
-    /// Bytes of payload in a segment of a super-packet, 0 for any other packet.
     segment: u16,
 }
 
@@ -62,7 +52,7 @@ pub struct Treatment {
     pub hops: u8,
     /// Whether to mark "congestion experienced", for senders that support ECN.
     pub mark: bool,
-    /// Random bits that select the bit to invert. Only single segments are corrupted.
+    /// Random bits that select the bit to invert, only of single segments.
     pub corrupt: Option<u64>,
 }
 
@@ -71,8 +61,7 @@ pub struct Treatment {
 pub enum Malformed {
     /// It is shorter than its headers claim, or is not an IP packet.
     Truncated,
-    /// A super-packet of a kind that is not enabled, without a checksum request, or with contradictory
-    /// headers.
+    /// A super-packet of a kind that is not enabled, or with contradictory headers.
     Offload,
 }
 
@@ -136,7 +125,6 @@ impl Frame {
         Ok(headers)
     }
 
-    /// Length of the transport header according to the header itself, for known protocols.
     fn transport_header(&self, packet: &[u8]) -> usize {
         match (self.fragment, self.protocol) {
             (Fragment::Later, _) => 0,
@@ -147,8 +135,8 @@ impl Frame {
         }
     }
 
-    /// A range of a packet's segments as a separate frame: new headers, and the payload, which is borrowed
-    /// from `frame` unless it is corrupted. All segments without treatment return the frame unchanged.
+    /// A range of a packet's segments as a separate frame. The payload is borrowed from `frame`
+    /// unless it is corrupted.
     pub fn slice<'f>(
         &self,
         frame: &'f [u8],
@@ -178,7 +166,6 @@ impl Frame {
         (headers, Cow::Borrowed(payload))
     }
 
-    /// Appends one segment as on a real wire: an IP packet without a virtio header, with complete checksums.
     pub(crate) fn write_segment(&self, frame: &[u8], segment: u32, treatment: Treatment, to: &mut Vec<u8>) {
         let start = to.len();
         let (headers, payload) = self.slice(frame, &(segment..segment + 1), treatment);
@@ -188,7 +175,6 @@ impl Frame {
         checksum::complete(virtio, &mut to[start..], self.transport);
     }
 
-    /// New headers for a proper subset of the segments of a super-packet, and their payload.
     fn cut<'f>(&self, frame: &'f [u8], segments: &Range<u32>) -> (Headers, &'f [u8]) {
         let start = VIRTIO_HEADER + self.headers;
         let range = self.packet.payload_range(segments);
@@ -224,9 +210,8 @@ impl Frame {
         (headers, payload)
     }
 
-    /// Inverts one bit of a complete packet: in the payload, or in the transport header if there is no
-    /// payload. The transport checksum covers both and detects any single bit. UDP without a checksum accepts
-    /// the error, as on a real network.
+    /// Inverts one bit of the payload, or of the transport header if there is no payload. The
+    /// transport checksum detects it; UDP without a checksum accepts the error.
     fn corrupt(&self, packet: &mut [u8], random: u64) {
         let payload = self.transport + self.transport_header(packet);
         let covered = if payload < packet.len() {
@@ -237,7 +222,6 @@ impl Frame {
         } else {
             self.transport..packet.len()
         };
-        // A packet that ends with its IP header has no bytes under a checksum.
         if let Some(bit) = random.checked_rem(covered.len() as u64 * 8) {
             let byte = covered.start + usize::try_from(bit / 8).expect("a packet is shorter than memory");
             packet[byte] ^= 1 << (bit % 8);
@@ -279,7 +263,6 @@ fn put<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
     bytes[at..at + N].copy_from_slice(&value);
 }
 
-/// Length fields have 16 bits, and no frame is longer than [`LARGEST_FRAME`].
 #[expect(clippy::cast_possible_truncation, reason = "the caller's value fits, or wraps as the field does")]
 fn low16(value: usize) -> u16 {
     value as u16
@@ -301,8 +284,8 @@ const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-/// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are
-/// few.
+/// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local
+/// sender are few.
 const LONGEST_HEADERS: usize = 256;
 
 #[cfg(test)]

@@ -30,21 +30,17 @@ use crate::{
     sys::tun::{self, Tun},
 };
 
-/// A running host. Its namespace and devices exist while a process runs in the namespace or holds it open.
 pub(crate) struct Host {
-    /// The source and the sink of its packets: net0, net1 and so on.
     pub tuns: Vec<Tun>,
     namespace: File,
     is_frozen: AtomicBool,
     counters: Mutex<Counters>,
 }
 
-/// The packet counters of the devices in the host's kernel, shared by several threads.
 struct Counters {
     netlink: Netlink,
-    /// The drop counter of each device without a carrier at the time when it lost the carrier.
+    /// The drop counter of each device when it lost the carrier; `None` with a carrier.
     at_cut: Vec<Option<u64>>,
-    /// Packets that devices dropped while they had no carrier.
     forgiven: u64,
 }
 
@@ -68,7 +64,7 @@ impl Host {
     }
 
     pub(crate) fn freeze(&self, is_frozen: bool) -> io::Result<()> {
-        // The order ensures that an observer of a stopped process also sees the frozen flag.
+        // An observer of a stopped process also sees the frozen flag.
         match (self.is_frozen(), is_frozen) {
             (false, true) => {
                 self.is_frozen.store(true, Ordering::Release);
@@ -91,17 +87,14 @@ impl Host {
         Ok(self.namespace.metadata()?.ino())
     }
 
-    /// The number of its network namespace's descriptor, with which other processes find it in `/proc`.
     pub(crate) fn namespace_number(&self) -> i32 {
         self.namespace.as_raw_fd()
     }
 
-    /// Sets the carrier of a device, like plugging a cable. Without a carrier the host's kernel drops packets
-    /// of programs.
+    /// Without a carrier the host's kernel drops packets of programs.
     pub(crate) fn set_carrier(&self, number: usize, has_carrier: bool) -> io::Result<()> {
         match self.plug(number, has_carrier) {
-            // A program in the host has removed the device, which the switch counts. There is no carrier to
-            // change.
+            // A program in the host has removed the device, which the switch counts.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EBADFD)) => Ok(()),
             result => result,
         }
@@ -136,8 +129,7 @@ impl Host {
         std::thread::scope(|scope| scope.spawn(look).join()).expect("reading two files does not panic")
     }
 
-    /// Packets of the host that the switch did not read in time: drops that are caused neither by a link
-    /// model nor by a fault.
+    /// Drops that are caused neither by a link model nor by a fault.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
         let counters = self.counters();
         let so_far = |number: usize| counters.at_cut[number].map_or_else(|| counters.dropped(number), Ok);
@@ -156,7 +148,6 @@ impl Counters {
     }
 }
 
-/// The local ports of sockets in state LISTEN in a table of `/proc/net/tcp`.
 fn listening_ports(table: &str) -> Vec<u16> {
     let port = |line: &str| {
         let mut fields = line.split_whitespace().skip(1);
@@ -167,7 +158,6 @@ fn listening_ports(table: &str) -> Vec<u16> {
     table.lines().skip(1).filter_map(port).collect()
 }
 
-/// TCP_LISTEN in hexadecimal, as in the tables (net/tcp_states.h).
 const LISTEN: &str = "0A";
 
 #[cfg(test)]

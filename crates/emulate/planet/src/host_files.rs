@@ -1,5 +1,5 @@
-//! Sets up a planet's view of the file system: the hosts file, and the name resolution. The machine's files
-//! are not changed.
+//! Sets up a planet's view of the file system: the hosts file, and the name resolution. The
+//! machine's files are not changed.
 
 use std::{fs, net::IpAddr, path::Path};
 
@@ -12,14 +12,12 @@ use crate::{
     sys::tun,
 };
 
-/// Creates the planet's view of the file system: a hosts file with all names, resolved without network
-/// requests, a folder for each host, and a `/proc` with the planet's processes.
 pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
         .doing(|| "keep the planet's mounts to itself".to_owned())?;
 
-    // A file can be bind-mounted only from a mounted file system, which may be unmounted afterwards.
+    // A file can be bind-mounted only from a mounted file system.
     mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
         .doing(|| "mount a file system for the planet's files".to_owned())?;
     cover("hosts", "/etc/hosts", &hosts_file(layout))?;
@@ -34,13 +32,12 @@ pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
         make_folders(layout)?;
     }
 
-    // Some containers cover parts of /proc, and then the kernel refuses a new mount of it. The old one shows
-    // additional processes with numbers of another namespace, and the planet works with it.
+    // The kernel refuses a new mount in containers that cover parts of /proc. The old one shows
+    // additional processes, and the planet works with it.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     Ok(())
 }
 
-/// Creates a folder for every host, and one for the records of programs. They are removed with the planet.
 fn make_folders(layout: &Layout) -> Result<(), Error> {
     mount(Some("longhaul"), FOLDERS, Some("tmpfs"), MsFlags::empty(), Some("mode=0755,size=25%"))
         .doing(|| format!("mount a file system for the hosts' folders over {FOLDERS}"))?;
@@ -49,7 +46,6 @@ fn make_folders(layout: &Layout) -> Result<(), Error> {
     layout.hosts.iter().try_for_each(|host| make(format!("{FOLDERS}/{}/log", host.name)))
 }
 
-/// Mounts a file with this content over one of the machine's files, for the planet only.
 fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     let own = Path::new("/tmp").join(name);
@@ -59,7 +55,7 @@ fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    // A host's name refers to its first device; "phone.net1" is the phone's second device.
+    // A host's name refers to its first device; "phone.net1" is the second.
     let hosts = layout.ports.iter().map(|port| {
         let host = &layout.hosts[port.host].name;
         let name = if port.number == 0 { host.clone() } else { format!("{host}.{}", tun::name(port.number)) };
@@ -78,13 +74,12 @@ fn hosts_file(layout: &Layout) -> String {
         .fold(local, |text, line| text + &line)
 }
 
-/// The folders of hosts are `/srv/HOST`, in memory, and limited to a quarter of the machine's memory.
+/// In memory, and limited to a quarter of the machine's memory.
 pub(crate) const FOLDERS: &str = "/srv";
 
-/// Records of background programs. The name is not valid for a host.
+/// The name is not valid for a host.
 pub(crate) const RECORDS: &str = "/srv/.programs";
 
-/// Configuration of name resolution, for files that exist on the machine.
 const RESOLVER: [(&str, &str, &str); 3] = [
     // The hosts file first, regardless of the machine's configuration.
     (
@@ -92,10 +87,9 @@ const RESOLVER: [(&str, &str, &str); 3] = [
         "/etc/nsswitch.conf",
         "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
     ),
-    // A planet has no name server. This makes a query for a name outside the hosts file fail immediately
-    // instead of after a timeout.
+    // Without a name server, a query for another name fails immediately instead of after a timeout.
     ("resolv.conf", "/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"),
-    // Hosts have unique local IPv6 addresses, to which RFC 6724 (section 2.1) prefers IPv4. glibc has an
-    // older table, which this line updates (gai.conf(5)).
+    // Hosts have unique local IPv6 addresses, to which RFC 6724 (section 2.1) prefers IPv4; glibc
+    // has an older table (gai.conf(5)).
     ("gai.conf", "/etc/gai.conf", "precedence ::ffff:0:0/96 100\n"),
 ];

@@ -1,24 +1,14 @@
-//! A planet: a [`world::World`] that runs on one machine, with the kernel's own TCP at the ends and emulated
-//! distance between.
+//! A planet: a [`world::World`] that runs on one machine, with the kernel's own TCP at the ends and
+//! emulated distance between.
 //!
-//! Each host is a network namespace with one TUN device. One process, the switch, holds all devices: it reads
-//! the packets of hosts, applies the [`link`] engine, and writes each packet to the receiver when it is due.
-//! Where user namespaces are allowed, it needs no root. It needs no kernel module except TUN, and leaves
-//! nothing behind.
+//! Each host is a network namespace with one TUN device. The switch reads the packets of hosts,
+//! applies the [`link`] engine, and writes each packet to the receiver when it is due.
 //!
-//! - [`Running`]: start here. Starts a planet; [`process::main`] is the counterpart in the new process.
-//! - [`Planet`]: a running planet, which may belong to another terminal: run programs in it, change it, end
-//!   it.
+//! - [`Running`]: start here. Starts a planet; [`process::main`] is the counterpart in the new
+//!   process.
+//! - [`Planet`]: a running planet, which may belong to another terminal.
 //! - [`Fidelity`]: the evidence that a run was shaped by its world and not by the emulator.
-//! - [`capture::Capture`]: packets as a file for tcpdump and Wireshark.
 //! - [`doctor`]: the capabilities of this machine.
-//! - [`outcome`]: the JSON output of the commands.
-//!
-//! Internally, `process` creates namespaces, `furnish` their files and `host` the hosts; `switch` moves
-//! packets between their devices, `router` (pure) selects paths, and `frame` (pure) parses, splits and
-//! answers frames; `control` is the control protocol, `keeper` handles its requests, and `enter` enters
-//! namespaces. Inside a planet, `detach` starts background programs that `programs` lists, and `publish`
-//! forwards connections; `folder` copies files.
 
 pub mod capture;
 pub mod cli_documents;

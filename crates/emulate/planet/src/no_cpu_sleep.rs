@@ -1,8 +1,6 @@
 //! Keeps processors out of sleep states during a measurement.
 //!
-//! A sleeping processor needs 20 to 130 us to wake up, and milliseconds on a virtual machine whose host has
-//! scheduled another guest. That latency would be added to every packet and every measurement. Because it
-//! costs power, it applies to a run and not to the lifetime of a planet.
+//! A sleeping processor needs 20 to 130 us to wake up, and milliseconds on a virtual machine.
 
 use std::{
     fs::{File, OpenOptions},
@@ -24,10 +22,9 @@ pub struct Awake {
 
 #[derive(Debug)]
 enum Keeper {
-    /// The kernel's interface, for root: the request holds while the file is open
-    /// (Documentation/power/pm_qos_interface).
+    /// For root: the request holds while the file is open (Documentation/power/pm_qos_interface).
     Kernel(#[expect(dead_code, reason = "it is held, not used")] File),
-    /// A thread for each processor with the lowest priority, which yields immediately to other threads.
+    /// One for each processor with the lowest priority.
     Threads { stop: Arc<AtomicBool>, threads: Vec<JoinHandle<()>> },
 }
 
@@ -66,7 +63,6 @@ impl Drop for Awake {
         if let Keeper::Threads { stop, threads } = &mut self.keeper {
             stop.store(true, Ordering::Relaxed);
             for thread in threads.drain(..) {
-                // A spinning loop cannot panic.
                 let _ = thread.join();
             }
         }

@@ -1,5 +1,4 @@
-//! The process of a planet: holds the namespaces and runs the switch. All processes of the planet end with
-//! it.
+//! The process of a planet: holds the namespaces and runs the switch.
 //!
 //! ```text
 //!  longhaul lab up ── starts ──> guard ── forks ──> planet (pid 1 of its own process namespace)
@@ -7,10 +6,9 @@
 //!                                                     └─ everything that runs in its hosts
 //! ```
 //!
-//! When the first process of a process namespace ends, the kernel kills all others in it. The planet dies
-//! with its guard, and the guard with its starter (PR_SET_PDEATHSIG). After a Ctrl-C, a panic or a `kill -9`
-//! of any of them nothing remains: namespaces and devices exist only as long as the processes and descriptors
-//! that hold them.
+//! The planet dies with its guard, and the guard with its starter (PR_SET_PDEATHSIG). After a
+//! Ctrl-C, a panic or a `kill -9` of any of them nothing remains: the kernel kills all processes of
+//! a process namespace with its first one.
 
 use std::{
     fs, io,
@@ -69,7 +67,6 @@ pub struct Running {
     life: Life,
 }
 
-/// The input of the guard, as one line of JSON on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
     name: String,
@@ -79,8 +76,8 @@ struct Orders {
 }
 
 impl Running {
-    /// Starts a planet as `name` and returns when all hosts are reachable. The calling program must dispatch
-    /// the command line argument [`COMMAND`] to [`main`].
+    /// Returns when all hosts are reachable. The program must dispatch the argument [`COMMAND`] to
+    /// [`main`].
     pub fn start(world: &World, name: &str, life: Life) -> Result<Self, Error> {
         control::check_name(name)?;
         if Planet::running()?.iter().any(|running| running == name) {
@@ -115,7 +112,6 @@ impl Running {
                 Error::Gone { name: name.to_owned(), detail: format!(" during its start: {error}") }
             }
         };
-        // It has ended, or failed.
         let _ = guard.kill();
         let _ = guard.wait();
         Err(failed)
@@ -170,18 +166,16 @@ impl Drop for Running {
         // An ended guard has been reaped, so its process id must not be used.
         let is_there = matches!(self.guard.try_wait(), Ok(None));
         if self.life == Life::WithStarter && is_there {
-            // The planet ends either by this request or with its starter.
             let _ = self.planet.down();
             let _ = self.guard.wait();
         }
     }
 }
 
-/// The command line argument with which a program starts itself as a planet's guard.
+/// The argument with which a program starts itself as a planet's guard.
 pub const COMMAND: &str = "planet-process";
 
-/// Sets arguments for the processes of planets that this process starts; they read them with [`passed_on`].
-/// Only the first call has an effect.
+/// Sets arguments for the processes of planets, once; they read them with [`passed_on`].
 pub fn pass_on(words: Vec<String>) {
     let _ = PASSED_ON.set(words);
 }
@@ -193,8 +187,7 @@ pub fn passed_on() -> Vec<String> {
 
 static PASSED_ON: OnceLock<Vec<String>> = OnceLock::new();
 
-/// The guard: the entry point if the first argument is [`COMMAND`]. The program must not have started a
-/// thread before.
+/// The entry point if the first argument is [`COMMAND`]. No thread may have been started before.
 pub fn main() -> ExitCode {
     let orders: Orders = match control::read_line(io::stdin().lock()) {
         Ok(orders) => orders,
@@ -207,10 +200,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Becomes the planet's guard, forks the planet, and waits for it.
 fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     let uid = getuid();
-    // Resets the descriptors, the signal mask and the working directory inherited from the starter.
     close_others().doing(|| "close what the starter left open".to_owned())?;
     SigSet::all().thread_unblock().doing(|| "unblock signals".to_owned())?;
     chdir("/").doing(|| "leave the starter's folder".to_owned())?;
@@ -290,7 +281,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     outlive_none(threads)
 }
 
-/// Waits until a thread of the planet ends, which only happens on failure.
+/// A thread of the planet ends only on failure.
 fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Error> {
     let (sender, ended) = mpsc::channel();
     for thread in threads {
@@ -304,7 +295,6 @@ fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Er
             }
             result.doing(|| "run the switch".to_owned()).map(|()| ExitCode::SUCCESS)
         }
-        // A panic has ended the process before.
         _ => Ok(ExitCode::FAILURE),
     }
 }
@@ -318,8 +308,8 @@ fn die_by_panic() {
     }));
 }
 
-/// Creates the namespaces of a planet in a temporary process and runs `look` in them. Returns its result,
-/// below 255; `None` if the namespaces cannot be created.
+/// Runs `look` in the namespaces of a temporary process. Its result is below 255; `None` if the
+/// namespaces cannot be created.
 pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
     let enter = || -> Result<(), Error> {
         if !Uid::effective().is_root() {
@@ -342,13 +332,11 @@ pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
     }
 }
 
-/// A guard whose planet was killed exits with this and the signal's number, as shells do.
 const BY_SIGNAL: u8 = 128;
 
-/// Distinct from all results of `look`.
 const CANNOT_ENTER: u8 = 255;
 
-/// Becomes user 0 of a new user namespace, which may create the other namespaces.
+/// User 0 of a new user namespace may create the other namespaces.
 fn enter_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (getuid(), getgid());
     unshare(CloneFlags::CLONE_NEWUSER)
@@ -366,7 +354,6 @@ fn enter_user_namespace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Asks the kernel to kill this process when its parent dies, then checks that the parent is still alive.
 pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> {
     set_pdeathsig(Signal::SIGKILL).doing(|| "tie this process's life to its parent's".to_owned())?;
     if is_alive() {
@@ -375,8 +362,7 @@ pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> 
     Err(Error::Abandoned)
 }
 
-/// Raises the descriptor limit to the maximum. On failure, the later error of an operation explains the
-/// limit.
+/// On failure, the later error of an operation explains the limit.
 pub(crate) fn raise_descriptor_limit() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
@@ -385,7 +371,6 @@ pub(crate) fn raise_descriptor_limit() {
 
 fn fail(failure: &Failure) -> ExitCode {
     let failed: Result<(), &Failure> = Err(failure);
-    // The reader may have ended; the exit code reports the failure too.
     let _ = control::write_line(&mut io::stdout(), &failed);
     ExitCode::FAILURE
 }

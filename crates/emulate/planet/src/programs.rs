@@ -1,7 +1,7 @@
 //! Background programs of a planet: their records, exit statuses and logs.
 //!
-//! Each has a number, a record `/srv/.programs/N.json` and a log `/srv/HOST/log/N.log`, written by its
-//! watcher ([`crate::detach`]). Both are files of the planet and are removed with it.
+//! Each has a record `/srv/.programs/N.json` and a log `/srv/HOST/log/N.log`, written by its
+//! watcher ([`crate::detach`]).
 
 use std::{
     fs::File,
@@ -33,9 +33,7 @@ use crate::{
 pub(crate) struct Record {
     pub host: String,
     pub command: Vec<String>,
-    /// On the machine's monotonic clock.
     pub started: Duration,
-    /// Time and kind of its end.
     pub ended: Option<(Duration, End)>,
 }
 
@@ -46,7 +44,6 @@ impl Planet {
         let now = monotonic();
         let mut programs = Vec::new();
         let numbers = match numbers(&self.path(RECORDS)) {
-            // On a machine without the folder no program has been started.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             numbers => numbers.doing(doing)?,
         };
@@ -117,9 +114,9 @@ pub struct Log {
 /// A part of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
-    /// This number of bytes was read into the buffer; 0 at the current end of the log.
+    /// Bytes read into the buffer; 0 at the current end of the log.
     Text(usize),
-    /// This number of bytes has been discarded: a log keeps its end only.
+    /// Discarded bytes: a log keeps its end only.
     Gone(u64),
 }
 
@@ -146,8 +143,7 @@ pub struct News {
 }
 
 impl News {
-    /// Also watches the log of this program. Must be called before the log is read; repeated calls are
-    /// allowed.
+    /// Also watches the log of this program. Call it before the log is read.
     pub fn follow(&self, program: &Program) -> Result<(), Error> {
         let path = self.planet.path(&log_path(&program.host, program.number));
         let watch = self.notices.add_watch(&path, AddWatchFlags::IN_MODIFY);
@@ -191,8 +187,6 @@ pub(crate) fn log_path(host: &str, number: u64) -> String {
     format!("{FOLDERS}/{host}/log/{number}.log")
 }
 
-/// The size that a log keeps.
 pub(crate) const KEPT: u64 = 16 << 20;
 
-/// A command line has up to 2 MiB, which JSON escaping may enlarge by a factor of six.
 const LONGEST_RECORD: u64 = 16 << 20;

@@ -1,9 +1,8 @@
-//! Makes a server of a planet available to programs of the machine, such as a browser, over the distance from
-//! one of its hosts.
+//! Makes a server of a planet available to programs of the machine, such as a browser, over the
+//! distance from one of its hosts.
 //!
-//! A socket remains in the network namespace in which it was created. Therefore the listener is created in
-//! the machine's network, and then the process enters the host's network, so that its outgoing connections
-//! and its name resolution use the planet.
+//! The listener is created in the machine's network before the process enters the host's, because a
+//! socket remains in its network namespace.
 
 use std::{
     io::{self, BufReader},
@@ -35,22 +34,21 @@ pub struct Published {
     server: String,
     from: String,
     addresses: Vec<SocketAddr>,
-    /// The index of the address that accepted last: a server may listen on one of two addresses, and each
-    /// attempt takes a round trip.
+    /// A server may listen on one of two addresses, and each attempt takes a round trip.
     favourite: AtomicUsize,
     is_missing: AtomicBool,
 }
 
 impl Planet {
-    /// Publishes `server`, a "host:port" of the planet, on `listener`, with connections from the host `from`.
-    /// The calling process must have a single thread, and is inside the planet afterwards.
+    /// Publishes `server`, a "host:port" of the planet, with connections from the host `from`. Call
+    /// it in a process with a single thread; it is inside the planet afterwards.
     pub fn publish(&self, server: &str, from: &str, listener: TcpListener) -> Result<Published, Error> {
         let namespaces = Namespaces::of(self, from)?;
         namespaces.enter_planet()?;
         namespaces.enter_network()?;
         raise_descriptor_limit();
-        // Browsers and load generators open many connections concurrently. A client that finds the queue full
-        // retries after a second.
+        // Browsers open many connections concurrently, and retry after a second if the queue is
+        // full.
         listen(&listener, Backlog::MAXALLOWABLE).doing(|| "lengthen the queue of connections".to_owned())?;
         let addresses = server.to_socket_addrs().doing(|| {
             format!("find {server} on planet \"{}\" (longhaul lab status lists its hosts)", self.name())
@@ -67,9 +65,8 @@ impl Planet {
 }
 
 impl Published {
-    /// Forwards connections until the listener fails, at most 1000 concurrently; further ones wait in the
-    /// listener's queue. A failure to reach the server is reported to `trouble` once, until a connection
-    /// succeeds.
+    /// Forwards connections, at most 1000 concurrently, until the listener fails. A failure to
+    /// reach the server is reported to `trouble` once.
     pub fn run(self, trouble: impl Fn(&str) + Send + Sync + 'static) -> Result<(), Error> {
         let (give_back, places) = mpsc::sync_channel(MOST);
         for () in [(); MOST] {
@@ -93,14 +90,12 @@ impl Published {
     fn accept(&self) -> Result<TcpStream, Error> {
         loop {
             match self.listener.accept() {
-                // The client disconnected while it was queued.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 other => return other.map(|(client, _)| client).doing(|| "accept connections".to_owned()),
             }
         }
     }
 
-    /// Forwards one connection. On an error the client's connection is closed, as by any server.
     fn serve(&self, client: TcpStream, trouble: &impl Fn(&str)) {
         match self.connect() {
             Ok(server) => {
@@ -118,7 +113,6 @@ impl Published {
         }
     }
 
-    /// Connects to the address that accepted last, or else to the first one to accept now.
     fn connect(&self) -> io::Result<TcpStream> {
         if let Some(address) = self.addresses.get(self.favourite.load(Ordering::Relaxed))
             && let Ok(server) = TcpStream::connect(address)
@@ -164,11 +158,10 @@ impl Pair {
         })
     }
 
-    /// Copies one direction. FIN and RST are forwarded as such, and a slow receiver blocks the sender.
+    /// FIN and RST are forwarded as such, and a slow receiver blocks the sender.
     fn forward(&self, from: &TcpStream, mut to: &TcpStream) {
         match io::copy(&mut BufReader::with_capacity(BUFFER, from), &mut to) {
             Ok(_) if !self.is_broken.load(Ordering::Relaxed) => {
-                // It may be closed already.
                 let _ = to.shutdown(Shutdown::Write);
             }
             Ok(_) => {}
@@ -176,7 +169,6 @@ impl Pair {
         }
     }
 
-    /// Makes both connections send a reset when closed, and unblocks the readers.
     fn break_off(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
         for stream in [&self.client, &self.server] {
@@ -187,10 +179,8 @@ impl Pair {
     }
 }
 
-/// Concurrent connections, with two threads and 128 KiB each.
 const MOST: usize = 1000;
 
-/// The size of a super-packet of the planet.
 const BUFFER: usize = 64 << 10;
 
 #[cfg(test)]
@@ -214,7 +204,6 @@ mod tests {
     #[test]
     fn an_end_is_passed_on_and_the_other_way_goes_on() {
         let (mut client, mut server, pair) = joined();
-        // More than all buffers on the path: the sender has to wait, and no byte is lost.
         let sent: Vec<u8> = (0..20_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
         let upload = sent.clone();
         let uploading = thread::spawn(move || {

@@ -1,17 +1,10 @@
-//! Routing: the edges to an address, past the routers of cities. The switch without its devices, threads and
-//! clocks.
+//! Routing: the edges to an address, past the routers of cities.
 //!
 //! Pure: input is logical time, output are paths. [`edges`] applies the effects of edges to packets.
 //!
 //! ```text
 //!  host ──line──> router of its city ──link──> router ──link──> router ──line──> host
 //! ```
-//!
-//! - [`path`]: the edges between two ends, and where a packet's time to live expires.
-//! - [`catchment`]: which site of an anycast prefix serves a city, and the effect of a withdrawal.
-//! - [`faults`]: the active faults, and their effect on each edge.
-//! - [`edge`]: one directed edge.
-//! - [`edges`]: the engines of all edges, created on first use.
 
 pub(crate) mod catchment;
 pub(crate) mod edge;
@@ -53,8 +46,6 @@ impl Router {
         }
     }
 
-    /// The path of a packet with this `ttl`; `None` if the address is unknown (multicast, or outside the
-    /// world).
     pub(crate) fn path(&mut self, now: Duration, from: Source, to: IpAddr, ttl: u8) -> Option<Arc<Path>> {
         let city = from.city(&self.layout);
         let target = match self.addresses.get(&to) {
@@ -82,7 +73,7 @@ impl Router {
         &self.faults
     }
 
-    /// The address from which the router of a city replies to a packet to or from `peer`.
+    /// The address from which the router replies to a packet to or from `peer`.
     pub(crate) fn router_address(&self, city: CityId, peer: IpAddr) -> IpAddr {
         let city = &self.layout.cities[city];
         if peer.is_ipv4() { city.v4.into() } else { city.v6.into() }

@@ -1,15 +1,9 @@
-//! The switch: reads packets from hosts, moves them along their paths, and writes them to the receivers when
-//! they are due.
+//! The switch: reads packets from hosts, moves them along their paths, and writes them to the
+//! receivers when they are due.
 //!
-//! It consists of shards with one thread each. A shard owns some of the cities: the devices of their hosts,
-//! and the engines of the edges that start there. A packet that leaves a shard's cities is passed to the next
-//! shard through its [`Mailbox`], with its arrival time. Time is therefore logical everywhere: a late shard
-//! delays a packet but never changes a capacity.
-//!
-//! - [`Shard`]: the loop of a thread: wait, read devices, deliver due packets.
-//! - `transit`: the life of a packet inside a shard.
-//! - `schedule`, `alarm`, `pool`, `mailbox`: the event queue, precise wake-ups, packet memory, and the
-//!   exchange between shards.
+//! Each shard has a thread and owns some of the cities. A packet that leaves them is passed to the
+//! next shard with its arrival time. Time is logical everywhere: a late shard delays a packet but
+//! never changes a capacity.
 
 mod alarm;
 mod mailbox;
@@ -36,12 +30,10 @@ use crate::{
 };
 
 pub(crate) enum Order {
-    /// Replaces the active faults from this time on.
     Faults(Duration, Arc<Vec<Effect>>),
     Watch(Arc<Taps>),
     Flows(mpsc::Sender<Flows>),
-    /// Reports the counters. All shards stop at the barrier before and after, so that the counters are
-    /// consistent.
+    /// All shards stop at the barrier before and after, so that the counters are consistent.
     Report(Arc<Barrier>, mpsc::Sender<Reading>),
 }
 
@@ -49,12 +41,10 @@ pub(crate) struct Reading {
     pub tally: Tally,
     pub in_flight: u64,
     pub edges: Vec<EdgeReading>,
-    /// Time since the switch started.
     pub running: Duration,
     pub cpu: Duration,
 }
 
-/// A handle to a switch for other threads.
 #[derive(Clone)]
 pub(crate) struct Handle {
     shards: Vec<(mpsc::Sender<Order>, Arc<Mailbox>)>,
@@ -108,11 +98,9 @@ struct Shared<'s> {
     mailboxes: &'s [Arc<Mailbox>],
     beats: &'s [Arc<Beat>],
     clock: Clock,
-    /// Bytes of stored packets.
     held: Arc<AtomicUsize>,
 }
 
-/// Creates a switch between `hosts`, which are the hosts of the layout, in its order.
 pub(crate) fn build(
     hosts: &Arc<Vec<Host>>,
     layout: &Arc<Layout>,
@@ -133,7 +121,7 @@ pub(crate) fn build(
     Ok((shards, Handle { shards: ends, clock }))
 }
 
-/// The number from the file, or half of the processors, up to a limit: programs need the others.
+/// Half of the processors by default, up to a limit: programs need the others.
 fn threads(layout: &Layout) -> usize {
     let spare = std::thread::available_parallelism().map_or(1, usize::from) / 2;
     layout.threads.map_or(spare.clamp(1, MOST_BY_DEFAULT), usize::from).min(layout.cities.len())

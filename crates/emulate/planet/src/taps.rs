@@ -20,11 +20,8 @@ use crate::{
 };
 
 pub(crate) struct Taps {
-    /// Capture points, with their interfaces in the capture.
     places: HashMap<Place, u32>,
-    /// `None` after its end.
     capture: Mutex<Option<Capture>>,
-    /// Starts the output of the capture.
     gate: mpsc::Sender<()>,
 }
 
@@ -35,7 +32,7 @@ enum Place {
 }
 
 impl Taps {
-    /// Prepares a capture. Packets before [`Taps::show`] are queued.
+    /// Packets before [`Taps::show`] are queued.
     pub(crate) fn new(layout: &Layout, tap: &Tap, client: &UnixStream) -> Result<Self, String> {
         let seen = places(layout, tap)?;
         let begin = || -> Result<_, Error> {
@@ -54,17 +51,14 @@ impl Taps {
         Ok(Self { places, capture: Mutex::new(Some(capture)), gate })
     }
 
-    /// Confirms the capture to the client, waits until the client closes its writing side, and writes the
-    /// rest. To be called when all shards capture.
+    /// Confirms the capture, waits until the client closes its writing side, and writes the rest.
+    /// Call it when all shards capture.
     pub(crate) fn show(&self, mut client: &UnixStream) {
-        // The capture ends however the client disconnects.
         let _ = write_line(&mut client, &Reply::Done);
         let _ = self.gate.send(());
         let _ = io::copy(&mut client, &mut io::sink());
-        // Taken before it is finished: a client may read slowly, but the switch must not wait for the lock
-        // meanwhile.
+        // A client may read slowly, but the switch must not wait for the lock meanwhile.
         let capture = self.lock().take();
-        // On a write error the client has disconnected.
         let _ = capture.map(Capture::finish);
     }
 
@@ -91,7 +85,6 @@ impl Taps {
     }
 }
 
-/// The capture points of a tap and their names; all hosts for an empty tap.
 fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
     let port = |port: PortId| {
         let name = &layout.hosts[layout.ports[port].host].name;
@@ -116,9 +109,7 @@ fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
     Ok(places)
 }
 
-/// A connection that blocks writes until the gate is open.
 struct Gated {
-    /// The gate; `None` once open.
     opens: Option<mpsc::Receiver<()>>,
     stream: UnixStream,
 }

@@ -1,7 +1,7 @@
 //! Active and scheduled faults.
 //!
-//! A separate thread waits for their times. When a fault begins or ends, it sends the active faults to the
-//! switch, and kills, stops or continues hosts, or sets their carriers.
+//! When a fault begins or ends, a thread sends the active faults to the switch, and kills, stops or
+//! continues hosts, or sets their carriers.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,6 @@ pub(crate) struct Timeline {
 struct Plan {
     faults: BTreeMap<u64, Planned>,
     last_number: u64,
-    /// The faults last applied to the switch and the hosts.
     told: Vec<u64>,
 }
 
@@ -48,7 +47,7 @@ struct Planned {
 }
 
 impl Timeline {
-    /// A timeline with the faults of the world file. A thread must call [`Timeline::run`].
+    /// With the faults of the world file. A thread must call [`Timeline::run`].
     pub(crate) fn new(layout: Arc<Layout>, hosts: Arc<Vec<Host>>, handle: Handle) -> Self {
         let mut plan = Plan::default();
         for Timed { at, lasts, fault, effect } in layout.faults.clone() {
@@ -58,8 +57,8 @@ impl Timeline {
         Self { layout, hosts, handle, plan: Mutex::new(plan), catchments, changed: Condvar::new() }
     }
 
-    /// Schedules a fault at its time since the switch started, or starts it immediately. Returns its number,
-    /// or the reason why it is invalid.
+    /// The start is relative to the start of the switch; without one the fault starts immediately.
+    /// Returns its number, or the reason why it is invalid.
     pub(crate) fn add(&self, fault: Fault) -> Result<u64, String> {
         let effect = self.layout.effect(&fault)?;
         // Read under the lock, so that times are applied in order.
@@ -98,8 +97,7 @@ impl Timeline {
         Ok(())
     }
 
-    /// The fault that kills or freezes a host now: its number and a description. In a city that is down
-    /// programs continue; only their packets are dropped.
+    /// In a city that is down programs continue; only their packets are dropped.
     pub(crate) fn host_down(&self, host: HostId) -> Option<(u64, String)> {
         let now = self.handle.now();
         let plan = self.lock();
@@ -144,7 +142,6 @@ impl Timeline {
         }
     }
 
-    /// Applies the faults of this moment to the switch and the hosts.
     fn tell(&self, plan: &mut Plan, now: Duration) -> io::Result<()> {
         let active = plan.active(now);
         if active == plan.told {

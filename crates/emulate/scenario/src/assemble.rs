@@ -51,8 +51,7 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, statistics::Error
     })
 }
 
-/// The report's title. The title of a partial run contains a mark, so that each place that shows the title
-/// shows the mark.
+/// Contains the mark of a partial run, so that each display shows it.
 fn title(plan: &Plan, partial: Option<Partial>) -> String {
     match partial {
         Some(Partial { after_s, of_s }) => {

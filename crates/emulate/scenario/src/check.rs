@@ -13,7 +13,6 @@ use crate::folder::{DIR, absolute};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
-/// A scenario file, and the world against which its names are checked.
 pub(crate) struct Check<'d> {
     pub document: &'d Document,
     pub layout: &'d Layout,
@@ -34,7 +33,6 @@ impl Check<'_> {
         Err(self.document.mistake(limit.span(), message))
     }
 
-    /// The seed of a probe's schedule. Each probe has a different one.
     pub(crate) fn probe_seed(&self, index: usize) -> u64 {
         let base = self.seed.map_or(0, |Seed(seed)| seed.wrapping_mul(SEEDS_APART));
         base.wrapping_add(index as u64 + 1)
@@ -59,7 +57,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A command line with the path of the file's folder filled in. An empty command line is an error.
+    /// `{dir}` is filled in. An empty command line is an error.
     pub(crate) fn command(&self, command: &Spanned<Vec<String>>) -> Result<Vec<String>, Diagnostic> {
         if command.get_ref().is_empty() {
             let message = "expected a program and its arguments";
@@ -69,7 +67,6 @@ impl Check<'_> {
         Ok(command.get_ref().iter().map(|word| word.replace(DIR, &folder.to_string_lossy())).collect())
     }
 
-    /// Fails if a host would send to itself.
     pub(crate) fn apart(&self, from: HostId, to: HostId, place: Range<usize>) -> Result<(), Diagnostic> {
         if from != to {
             return Ok(());
@@ -81,8 +78,7 @@ impl Check<'_> {
         Err(self.document.mistake(place, message))
     }
 
-    /// Checks that a URL names a host or an anycast prefix of the world, by name or address. Nothing else can be
-    /// reached.
+    /// Only hosts and anycast prefixes of the world can be reached.
     pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Diagnostic> {
         let mistake = |message: String| Err(self.document.mistake(url.span(), message));
         let Some((_, rest)) = url.get_ref().split_once("://") else {
@@ -105,7 +101,7 @@ impl Check<'_> {
         mistake(format!("the world has no host \"{name}\"{hint}"))
     }
 
-    /// The hosts of a list, each with its position in the file. "*" at the end of a name matches any suffix.
+    /// "*" at the end of a name matches any suffix.
     pub(crate) fn hosts(
         &self,
         list: &Spanned<Vec<Spanned<String>>>,
@@ -142,16 +138,14 @@ impl Check<'_> {
     }
 }
 
-/// Default output limit: longer than a log that a person reads, and small enough for JSON in memory.
+/// Longer than a log that a person reads, and small enough for JSON in memory.
 const OUTPUT: Bytes = Bytes(8_000_000);
 
-/// One screen of text.
 const LEAST_OUTPUT: Bytes = Bytes(4000);
 
-/// Up to half of a log may be in memory. The parsed JSON of a command takes about thirty times its size.
+/// Up to half of a log may be in memory. Parsed JSON takes about thirty times its size.
 const MOST_OUTPUT: Bytes = Bytes(256_000_000);
 
-/// Distance between the base seeds of two runs, and therefore the largest number of probes per run.
 const SEEDS_APART: u64 = 1_000_000;
 
 fn is_file_name(name: &str) -> bool {

@@ -1,5 +1,5 @@
-//! The clock of the runner, and of programs that run many scenarios. No other module of this crate reads a
-//! clock.
+//! The clock of the runner, and of programs that run many scenarios. No other module of this crate
+//! reads a clock.
 
 #![expect(
     clippy::disallowed_methods,
@@ -26,7 +26,6 @@ impl Clock {
     }
 }
 
-/// The machine's monotonic clock. All processes on the machine share it.
 pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }

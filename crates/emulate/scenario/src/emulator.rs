@@ -1,4 +1,5 @@
-//! The emulator's own error: its bound for single samples, and for the duration of a whole measurement.
+//! The emulator's own error: its bound for single samples, and for the duration of a whole
+//! measurement.
 
 use std::{
     collections::HashMap,
@@ -11,17 +12,14 @@ use claim::{Index, Journal, OwnError, Route, Service, Span, WAITS};
 use recording::Sample;
 use world::{HostId, Layout, Timed as TimedFault};
 
-/// The journal of a planet, and the interval of each measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Emulator {
     journal: Index,
     hosts: HashMap<IpAddr, HostId>,
-    /// The shortest round trip that a fault assigned to a link.
     shortened: Option<Duration>,
     ran: Ran,
 }
 
-/// Start and end of each measurement on the machine's monotonic clock, by the log of the measurement.
 pub(crate) type Ran = HashMap<PathBuf, [Duration; 2]>;
 
 #[derive(Debug, Default)]
@@ -34,34 +32,25 @@ pub(crate) struct Timed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Peer {
-    /// Its address; `None` matches all peers.
     pub address: Option<IpAddr>,
-    /// The service; `None` matches all services.
     pub service: Option<Service>,
 }
 
-/// The value and the interval of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange {
     pub value_ms: f64,
-    /// Minimum number of round trips in the value.
     pub round_trips: u32,
-    /// Start and end of the sample, relative to the recording's start.
     pub span_ns: [u64; 2],
-    /// Intervals within the sample, each with a wait for one round trip, including retransmissions. A wait
-    /// that did not occur is empty.
+    /// Waits for one round trip each, including retransmissions; empty if a wait did not occur.
     pub waits_ns: [[u64; 2]; WAITS],
 }
 
-/// The journal entries for exchanges between a host and a peer.
 struct Exchanges<'e> {
     route: Route<'e>,
-    /// The shortest possible round trip between them.
     least_rtt_ns: u64,
 }
 
 impl Emulator {
-    /// `faults` are the faults that occurred during the measurement.
     pub(crate) fn new(layout: &Layout, faults: &[TimedFault], journal: Journal, ran: Ran) -> Self {
         let hosts = layout.addresses().into_iter().map(|(address, port)| (address, layout.ports[port].host));
         let shortened = faults.iter().filter_map(|fault| fault.fault.rtt).min();
@@ -76,7 +65,6 @@ impl Emulator {
         Exchanges { route, least_rtt_ns: least_ns.iter().sum() }
     }
 
-    /// The bound of the emulator's error in each sample, in ms; `None` if the time of a sample is unknown.
     pub(crate) fn errors(
         &self,
         layout: &Layout,
@@ -104,7 +92,7 @@ impl Emulator {
         Some(errors)
     }
 
-    /// The shortest one-way delay from a host to another host (or to any other), and the shortest one back.
+    /// One-way delays there and back. `None` is any other host.
     fn shortest_ways(&self, layout: &Layout, host: &str, other: Option<HostId>) -> [Duration; 2] {
         let Some(host) = layout.host(host) else { return [Duration::ZERO; 2] };
         let others = match other {
@@ -119,7 +107,6 @@ impl Emulator {
         ways.reduce(|[a, b], [there, back]| [a.min(there), b.min(back)]).unwrap_or_default()
     }
 
-    /// The bound of the emulator's error in the duration of a measurement, if its interval is known.
     pub(crate) fn of_whole(
         &self,
         layout: &Layout,
@@ -165,8 +152,6 @@ impl Peer {
     }
 }
 
-/// Adds the bound of the emulator's error to each value of a recording. `has_value` selects the samples with
-/// a value.
 pub(crate) fn note(
     path: &Path,
     errors_ms: &[f64],
@@ -180,7 +165,7 @@ pub(crate) fn note(
     })
 }
 
-/// The quantile of the wake-up time for a long exchange with many wake-ups.
+/// Quantile of the wake-up time for a long exchange with many wake-ups.
 const ORDINARY: f64 = 0.9;
 
 fn nanoseconds(time: Duration) -> u64 {

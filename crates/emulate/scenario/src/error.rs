@@ -29,7 +29,7 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
-    /// The peer: a program ended before the measurement did, or a probe could not measure.
+    /// A program ended before the measurement did, or a probe could not measure.
     #[error("{what} ended early ({how}){last_words}")]
     Ended {
         /// The name of the program or probe.

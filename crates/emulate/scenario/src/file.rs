@@ -69,11 +69,9 @@ impl File {
 #[serde(deny_unknown_fields)]
 pub(crate) struct About {
     pub title: String,
-    /// One or two sentences on the question.
     pub summary: Option<String>,
-    /// A world file in the same folder, instead of tables of the world in this file.
     pub world: Option<Spanned<String>>,
-    /// The output limit of each program: the first half and the last half are kept.
+    /// The first half and the last half are kept.
     pub log_limit: Option<Spanned<Bytes>>,
     #[serde(default = "default_metric")]
     pub metric: recording::Metric,
@@ -96,14 +94,12 @@ impl Default for Page {
     }
 }
 
-/// A command that runs in the run's folder before the hosts are created.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prepare {
     pub run: Spanned<Vec<String>>,
 }
 
-/// A program that runs in a host during the measurements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
@@ -113,47 +109,33 @@ pub(crate) struct Program {
     pub ready: Option<u16>,
 }
 
-/// A claim about the result. Its values are in the unit of its subject.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// The statement in words.
     pub claim: Spanned<String>,
     pub at: Spanned<String>,
-    /// The faster side.
     pub faster: Option<Spanned<String>>,
-    /// The side with the lower count.
     pub fewer: Option<Spanned<String>>,
-    /// The other side of `faster` or `fewer`.
     pub than: Option<Spanned<String>>,
-    /// The required difference: a value, or a multiple such as "3x".
+    /// A value, or a multiple such as "3x".
     pub by: Option<Spanned<String>>,
-    /// The side of a limit.
     pub side: Option<Spanned<String>>,
-    /// Upper limit.
     pub below: Option<Spanned<String>>,
-    /// Lower limit.
     pub above: Option<Spanned<String>>,
-    /// The exact value.
     pub is: Option<Spanned<String>>,
 }
 
-/// A variant of the scenario without the property under test: some of its claims must fail.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mutant {
-    /// A description of the removed property.
     pub without: String,
-    /// The `claim` texts of the claims that must fail.
     pub fails: Spanned<Vec<Spanned<String>>>,
     pub change: Spanned<Vec<Change>>,
 }
 
-/// A text substitution in the scenario, or in a file of its folder.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
-    /// The file, if not the scenario.
     pub file: Option<Spanned<PathBuf>>,
     pub from: Spanned<String>,
     pub to: String,

@@ -49,12 +49,10 @@ impl Folder<'_> {
     }
 }
 
-/// An absolute path, which does not depend on the working directory of a program.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A list of names, truncated after [`FEW`].
 pub(crate) fn some(names: &[&str]) -> String {
     let shown = names[..names.len().min(FEW)].join(", ");
     if names.len() > FEW { format!("{shown} and {} more", names.len() - FEW) } else { shown }
@@ -69,11 +67,10 @@ pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Placeholder for the folder of the scenario file in the arguments of a program or a command.
+/// The folder of the scenario file, in arguments.
 pub const DIR: &str = "{dir}";
 
 /// Placeholder for the run's folder in the arguments of a program or a command.
 pub const OUT: &str = "{out}";
 
-/// Maximum number of host names to list.
 const FEW: usize = 12;

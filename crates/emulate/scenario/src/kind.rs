@@ -1,9 +1,6 @@
-//! The kinds of measurement. Each has one file with the table in the scenario file, its checks, the job that
-//! measures, the reader of the result, the subjects for claims, and the figures.
+//! The kinds of measurement.
 //!
-//! A new kind needs a line in each list of this file, and a table in [`crate::file::File`]. No other code
-//! depends on single kinds: the code that runs, judges and displays them uses [`Measures`], [`Findings`] and
-//! [`report::figures::Figures`].
+//! A new kind needs a file, a line in each list of this file, and a table in [`crate::file::File`].
 
 use claim::{Source, Subject};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -116,7 +113,7 @@ pub(crate) fn read(
     ])
 }
 
-/// The lists of `result.json` with measured results, and the schema of their elements.
+/// The lists of `result.json` with measured results.
 pub fn lists() -> [List; 5] {
     [
         List::of::<probe::Outages>(

@@ -1,13 +1,12 @@
 //! Scenarios: a world, programs in its hosts, faults on a timeline, measurements, and claims.
 //!
-//! - [`Plan`]: start here. Reads a scenario file and checks every name in it before anything is started.
+//! - [`Plan`]: start here. Reads a scenario file and checks every name in it before anything is
+//!   started.
 //! - [`run`]: starts the planet and the programs, measures, and stops everything.
-//! - [`Outcome`]: results, judged claims, and the planet's fidelity. [`report()`] builds a report from it.
-//! - [`Measurement`]: one kind of measurement. Each kind has a file in `kind/`; [`lists`] names their lists
-//!   in a report.
-//!
-//! All programs in hosts are started by `longhaul lab exec`. The measurements use `longhaul probe`,
-//! `transfer` and `ping`, or any program that prints JSON. Each step can be repeated on the command line.
+//! - [`Outcome`]: results, judged claims, and the planet's fidelity. [`report()`] builds a report
+//!   from it.
+//! - [`Measurement`]: one kind of measurement. Each kind has a file in `kind/`; [`lists`] names
+//!   their lists in a report.
 
 mod assemble;
 mod check;

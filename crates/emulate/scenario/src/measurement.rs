@@ -1,4 +1,5 @@
-//! Common parts of all kinds of measurement: their interface for the runner, and the form of their results.
+//! Common parts of all kinds of measurement: their interface for the runner, and the form of their
+//! results.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,46 +13,35 @@ use world::Layout;
 
 use crate::{emulator::Emulator, error::Error, folder::Folder, program::Job};
 
-/// The runner's interface to a measurement.
 pub(crate) trait Measures {
     fn side(&self) -> &str;
 
-    /// The hosts that must stay alive during the measurement.
     fn hosts(&self) -> Vec<&str>;
 
-    /// The side whose measurements must end before this measurement begins, with its position in the file.
     fn after(&self) -> Option<&Spanned<String>> {
         None
     }
 
     fn lasts(&self) -> Duration;
 
-    /// For a measurement that starts early and then waits: the time over which measurements of its kind
-    /// spread their starts to avoid bursts.
     fn spread(&self) -> Option<Duration> {
         None
     }
 
-    /// The task of the runner. `delay` is the wait of a measurement that starts early; `log_limit` limits its
-    /// output.
     fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task;
 }
 
-/// A job that measures, its start condition, and its permitted ways to end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
     pub side: String,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<String>,
     pub job: Job,
     pub codes: Vec<u8>,
-    /// The timeout; `None` if the program limits its duration.
     pub timeout: Option<Duration>,
 }
 
 impl Task {
-    /// A job of this program that starts immediately. Exit code 1 means a bad result, which contains the
-    /// reason.
+    /// Exit code 1 means a bad result, which contains the reason.
     pub(crate) fn ours(side: &str, job: Job) -> Self {
         Self { side: side.to_owned(), after: None, job, codes: vec![0, 1], timeout: None }
     }
@@ -64,20 +54,16 @@ pub(crate) struct Inputs<'r> {
     pub faults: &'r [FaultMark],
     pub layout: &'r Layout,
     pub emulator: &'r Emulator,
-    /// The measured part of a run that was interrupted.
     pub partial: Option<Partial>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub sides: Vec<SideInput>,
-    /// One entry per measurement or per side.
     pub measured: Vec<ResultEntry>,
     pub evidence: Vec<(String, Evidence)>,
     pub figures: Option<Figures>,
-    /// Start of the measurement, RFC 3339, if recorded.
     pub start: Option<String>,
-    /// Descriptions for repeating the measurements.
     pub conditions: Vec<(String, String)>,
     pub doubts: Vec<Doubt>,
 }
@@ -95,7 +81,7 @@ pub struct ResultEntry {
     pub detail: Arc<Value>,
 }
 
-/// Missing results. A missing result is an error, unless the run was interrupted.
+/// A missing result is an error, unless the run was interrupted.
 #[derive(Debug)]
 pub(crate) struct Gaps {
     is_allowed: bool,
@@ -103,12 +89,10 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
-    /// Tolerates missing results if the run was interrupted.
     pub(crate) fn of(partial: Option<Partial>) -> Self {
         Self { is_allowed: partial.is_some(), doubts: Vec::new() }
     }
 
-    /// Returns the value, or records that it is missing.
     pub(crate) fn tolerate<T>(&mut self, what: &str, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Err(error) if self.is_allowed => {

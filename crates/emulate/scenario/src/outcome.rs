@@ -8,11 +8,11 @@ use crate::measurement::ResultEntry;
 /// The outcome of a scenario.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// One entry for each side whose requests were measured, in the order of the file.
+    /// One entry for each measured side, in the order of the file.
     pub sides: Vec<SideInput>,
     /// The results, per measurement or per side.
     pub measured: Vec<ResultEntry>,
-    /// The same results as charts and tables, one document for each kind of measurement.
+    /// The same results as charts and tables.
     pub experiments: Vec<Figures>,
     /// The judged claims.
     pub claims: Vec<Judgement>,
@@ -22,9 +22,9 @@ pub struct Outcome {
     pub fidelity: Fidelity,
     /// When measuring started, RFC 3339.
     pub start: Option<String>,
-    /// The measured part of a run that was interrupted. Its claims are not judged.
+    /// The measured part of an interrupted run. Its claims are not judged.
     pub partial: Option<Partial>,
-    /// Reasons to doubt the outcome, in addition to the planet's fidelity and the doubts of the sides.
+    /// Reasons to doubt the outcome, besides those of the planet and the sides.
     pub doubts: Vec<Doubt>,
     /// The conditions of the measurement, in display order.
     pub conditions: Vec<(String, String)>,

@@ -1,8 +1,5 @@
-//! Writes the output of a process to a file of bounded size: the beginning and the end, with a note about the
-//! size of the omitted part.
-//!
-//! A program that writes in a loop fills a disk in minutes. The first half of the limit is written to the
-//! file immediately. The last half of the limit is kept in memory and written when the output ends.
+//! Writes the output of a process to a file of bounded size: the beginning and the end, with a note
+//! about the omitted part.
 
 use std::{
     collections::VecDeque,
@@ -22,7 +19,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Ends(Bytes),
-    /// The beginning, for data that is useless unless complete.
+    /// Only the beginning, for data that is useless unless complete.
     Whole(Bytes),
 }
 
@@ -40,7 +37,6 @@ impl Keep {
     }
 }
 
-/// The output of a process, which is written to a file. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
@@ -65,8 +61,6 @@ struct Store {
 }
 
 impl Output {
-    /// Creates the file, and the pipe whose output is written to it. The pipe is not read before
-    /// [`Self::listen`].
     pub(crate) fn create(path: &Path, keep: Keep) -> Result<(Self, PipeReader, PipeWriter), Error> {
         let failed = |source| Error::Access { path: path.to_owned(), source };
         let file = File::create(path).map_err(failed)?;
@@ -76,7 +70,6 @@ impl Output {
         Ok((Self { shared, path: path.to_owned(), keep }, reader, writer))
     }
 
-    /// Starts a thread that reads the pipe until all writers have closed it.
     pub(crate) fn listen(&self, mut pipe: PipeReader) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         thread::Builder::new().name("output".to_owned()).stack_size(STACK).spawn(move || {
@@ -106,7 +99,6 @@ impl Output {
         Bytes(self.keep.limit())
     }
 
-    /// At most the last `most` bytes. Contains the whole output of a writer that ended before this call.
     pub(crate) fn end(&self, most: usize) -> Vec<u8> {
         drop(self.wait(SOON));
         let mut bytes = std::fs::read(&self.path).unwrap_or_default();
@@ -118,8 +110,6 @@ impl Output {
         bytes.split_off(bytes.len().saturating_sub(most))
     }
 
-    /// Waits for the end of the output, after all writers have ended, and returns the missing part. `name` is
-    /// the name of the file.
     pub(crate) fn conclude(&self, name: &str) -> Option<Doubt> {
         let (store, name) = (self.wait(AT_LAST), name.to_owned());
         if let Some(kind) = store.failed {
@@ -187,14 +177,12 @@ impl Store {
     }
 }
 
-/// Read size: the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
-/// Enough for a thread that only reads.
 const STACK: usize = 128 * 1024;
 
-/// When a process has ended, its whole output is in the pipe; this is the time for the reader thread to drain
-/// it. A child that the process left running may hold the pipe open until the planet stops.
+/// For the reader thread to drain the pipe of an ended process. A child of the process may hold the
+/// pipe open until the planet stops.
 const SOON: Duration = Duration::from_millis(200);
 
 /// All writers have ended, so this is time for the disk.
@@ -204,8 +192,6 @@ const AT_LAST: Duration = Duration::from_secs(10);
 mod tests {
     use super::*;
 
-    /// The text of the file after these writes (separated by bars), the doubt, and whether the output exceeds
-    /// the limit.
     fn kept(keep: Keep, writes: &str) -> (String, Option<String>, bool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.log");
@@ -254,7 +240,6 @@ mod tests {
             Output::create(&folder.path().join("x"), Keep::Ends(Bytes(8))).unwrap();
         kept.listen(reader).unwrap();
         writer.write_all(b"abcdefghijklmn").unwrap();
-        // Until the thread has drained the pipe.
         while kept.shared.store().came < 14 {
             thread::yield_now();
         }

@@ -42,17 +42,17 @@ pub struct Plan {
     pub layout: Layout,
     /// Notes for the user about the files that were read.
     pub notes: Vec<String>,
-    /// Commands to run before the hosts are created, in order: programs with their arguments.
+    /// Commands to run before the hosts are created.
     pub prepare: Vec<Vec<String>>,
-    /// The programs of the file, followed by the servers of its measurements.
+    /// The programs of the file, then the servers of its measurements.
     pub programs: Vec<Program>,
-    /// The measurements, by kind and then in the order of the file.
+    /// By kind and then in the order of the file.
     pub measurements: Vec<Measurement>,
     /// The output limit of each program.
     pub log_limit: Bytes,
     /// The total duration according to the file.
     pub duration: Duration,
-    /// The faults of the world and of the scenario, ordered by time since the measurements started.
+    /// Ordered by time since the measurements started.
     pub faults: Vec<Timed>,
     /// The claims.
     pub claims: Vec<Claim>,
@@ -61,12 +61,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads a scenario file, and the world file that it refers to. Starts nothing.
+    /// Reads a scenario file and its world file. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_with(path, None)
     }
 
-    /// As [`Self::read`]. A seed changes losses, jitter and the schedules of probes.
+    /// A seed changes losses, jitter and the schedules of probes.
     pub fn read_with(path: &Path, seed: Option<Seed>) -> Result<Self, Error> {
         let mut document = open(path)?;
         let mut file: File = document.parse()?;
@@ -74,7 +74,8 @@ impl Plan {
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document, seed)?;
-        // The times of faults in a world file are relative to the start of the measurements, like all others.
+        // The times of faults in a world file are relative to the start of the measurements, like
+        // all others.
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
 
@@ -128,7 +129,7 @@ impl Plan {
         })
     }
 
-    /// Whether a fault has killed the programs in a host by this time since the measurements started.
+    /// By this time since the measurements started.
     pub fn is_killed(&self, host: &str, elapsed: Duration) -> bool {
         let kills = |fault: &Timed| match fault.effect {
             Effect::Host { host: killed, how: HostDown::Killed } => self.layout.hosts[killed].name == host,
@@ -144,7 +145,6 @@ fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Diagnos
     Ok(Program { host, command, ready: written.ready })
 }
 
-/// The world in the file, or the referenced world file, and notes for the user.
 fn read_world(
     file: &mut File,
     path: &Path,

@@ -1,5 +1,5 @@
-//! `[[prepare]]`: commands that run in the run's folder before the hosts are created, for example to issue
-//! certificates or to write files that contain the folder's path.
+//! `[[prepare]]`: commands that run in the run's folder before the hosts are created, for example
+//! to issue certificates or to write files that contain the folder's path.
 
 use std::{
     fs::{self, File},
@@ -14,7 +14,7 @@ use crate::{
     folder::{Folder, absolute},
 };
 
-/// Runs the commands one after another. The first failure ends the run.
+/// The first failure ends the run.
 pub(crate) fn prepare(
     commands: &[Vec<String>],
     longhaul: &Path,
@@ -67,12 +67,10 @@ fn one(
     }
 }
 
-/// A process that is killed when this value is dropped.
 struct Ending(Child);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -85,7 +83,6 @@ fn last_words(log: &Path) -> String {
     lines[lines.len().saturating_sub(LAST_LINES)..].iter().map(|line| format!("\n  | {line}")).collect()
 }
 
-/// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
 /// The environment variable with the path of this program.
 const OWN: &str = "LONGHAUL";

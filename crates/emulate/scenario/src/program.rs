@@ -32,17 +32,13 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Job {
     pub host: String,
-    /// The program and its arguments; "longhaul" is this program.
     pub command: Vec<String>,
     pub log: PathBuf,
     pub log_limit: Bytes,
-    /// A separate file for its standard output, and the limit of that file.
     pub result: Option<(PathBuf, Bytes)>,
 }
 
-/// A process that runs in a host. Dropping it kills it.
 pub(crate) struct Process {
-    /// Its name in messages: "longhaul serve in swift".
     pub what: String,
     pub host: String,
     child: Child,
@@ -72,7 +68,8 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
-            // The runner receives Ctrl-C alone, and ends measurements before the programs that they measure.
+            // Only the runner receives Ctrl-C, and ends measurements before the programs that they
+            // measure.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -88,9 +85,8 @@ impl Process {
         [&self.log].into_iter().chain(&self.result)
     }
 
-    /// Requests termination (SIGTERM).
     pub(crate) fn ask(&self) {
-        // The process may have ended already; its pid is not reused until we wait for it.
+        // The pid is not reused until we wait for it.
         let _ = i32::try_from(self.child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
     }
 
@@ -122,15 +118,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // This kills the process only; its background children are killed with the planet. The process may
-        // have ended already.
+        // Background children of the process are killed with the planet.
         let _: io::Result<()> = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
 
-/// Bound for very long lines.
 const LAST_BYTES: usize = 4096;

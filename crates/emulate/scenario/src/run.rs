@@ -1,5 +1,5 @@
-//! Runs a plan: starts the planet and the programs, measures while faults occur, stops the planet, and judges
-//! the claims.
+//! Runs a plan: starts the planet and the programs, measures while faults occur, stops the planet,
+//! and judges the claims.
 
 use std::{
     fs,
@@ -35,8 +35,7 @@ mod measuring;
 /// Paths.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder for recordings and logs. Created if missing; existing recordings of the same name are
-    /// replaced.
+    /// Created if missing; existing recordings of the same name are replaced.
     pub out: PathBuf,
     /// The `longhaul` program.
     pub longhaul: PathBuf,
@@ -60,8 +59,7 @@ pub enum Progress {
     Evaluating,
 }
 
-/// Runs `plan`. `watch` is called many times a second. If it breaks, the run is interrupted and returns an
-/// error. Call this from a thread that lives until it returns: the planet dies with that thread.
+/// If `watch` breaks, returns an error. The planet dies with the calling thread.
 pub fn run(
     plan: &Plan,
     options: &Options,
@@ -70,9 +68,8 @@ pub fn run(
     perform(plan, options, Interruption::Fails, watch)
 }
 
-/// As [`run`], but an interruption during the measurements returns an outcome with all results so far
-/// ([`Outcome::partial`]). The measurements are terminated in order, which takes a few seconds at most, and
-/// less if `watch` breaks again.
+/// As [`run`], but an interruption during the measurements returns all results so far
+/// ([`Outcome::partial`]).
 pub fn run_until_interrupted(
     plan: &Plan,
     options: &Options,
@@ -104,8 +101,6 @@ fn perform(
 
     look(Progress::Preparing)?;
     prepare(&plan.prepare, &options.longhaul, &folder, || look(Progress::Preparing))?;
-    // Two runs of one scenario need two planets. A file's name may contain characters that are not allowed in
-    // the name of a planet.
     let plain: String =
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let name = format!("run-{plain}-{}", std::process::id());
@@ -128,7 +123,6 @@ fn perform(
     })?;
     drop(running);
 
-    // All programs end with the planet, so the outputs have no more writers.
     let cut = conclude(outputs, &options.out)?;
     if partial.is_none() {
         look(Progress::Evaluating)?;
@@ -138,7 +132,6 @@ fn perform(
     Ok(outcome)
 }
 
-/// Waits for the end of all outputs, and returns the missing parts.
 fn conclude(outputs: Vec<(String, Output)>, out: &Path) -> Result<Vec<Doubt>, Error> {
     let mut doubts = Vec::new();
     for (what, kept) in outputs {
@@ -161,8 +154,6 @@ struct Stage<'p> {
 }
 
 impl Stage<'_> {
-    /// Starts programs, measures, and reads the fidelity of the planet. If the run is interrupted, returns
-    /// the measured part.
     fn perform(
         &mut self,
         folder: &Folder<'_>,
@@ -186,7 +177,6 @@ impl Stage<'_> {
         Ok(process)
     }
 
-    /// Starts all programs, then waits until the programs with a port listen.
     fn start_programs(
         &mut self,
         folder: &Folder<'_>,
@@ -219,8 +209,8 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Starts each measurement when its dependency has ended, and waits for all of them while faults occur.
-    /// If the user interrupts the run, returns the measured part.
+    /// Each measurement starts when its dependency has ended. If the user interrupts, returns the
+    /// measured part.
     fn measure(
         &mut self,
         folder: &Folder<'_>,
@@ -254,9 +244,8 @@ impl Stage<'_> {
         Ok((None, measuring.into_ran()))
     }
 
-    /// Terminates the measurements: they stop sending and wait for requests in flight. After a first timeout
-    /// they receive a second signal, which shortens this wait, and after a second timeout they are killed.
-    /// Returns the measured part.
+    /// A first signal lets requests in flight end; a second one shortens this wait; then the
+    /// processes are killed. Returns the measured part.
     fn wind_up(
         &self,
         measuring: &mut Measuring,
@@ -279,9 +268,8 @@ impl Stage<'_> {
         Ok(Partial { after_s: elapsed.as_secs_f64(), of_s: self.plan.duration.as_secs_f64() })
     }
 
-    /// Prepares the start. Sends the faults to the planet, and starts the ping programs early, because
-    /// starting hundreds of processes keeps the machine busy. Returns the start of the measurements, as a
-    /// runner clock and as time on the planet's clock.
+    /// Ping programs start early, because hundreds of processes keep the machine busy. Returns the
+    /// start as a runner clock and as time on the planet's clock.
     fn prepare(
         &mut self,
         folder: &Folder<'_>,
@@ -317,8 +305,8 @@ impl Stage<'_> {
     }
 }
 
-/// Whether a fault has killed the programs in a host. The faults follow the planet's clock, so that clock
-/// decides: the measurements started at `start` on it, and some milliseconds later on the runner's clock.
+/// Faults follow the planet's clock. The measurements started at `start` on it, and some
+/// milliseconds later on the runner's clock.
 fn is_killed(
     plan: &Plan,
     planet: &Planet,
@@ -332,20 +320,17 @@ fn is_killed(
     Ok(plan.is_killed(host, running.saturating_sub(start)))
 }
 
-/// Flows that a result lists.
 const FEW: usize = 10;
 
-/// How long a terminating measurement may wait for responses in flight: enough for one lost SYN on a long
-/// path.
+/// For responses in flight: enough for one lost SYN on a long path.
 const IN_ORDER: Duration = Duration::from_secs(3);
 
-/// How long a measurement may take to write its results after the second signal.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// A program that takes longer than this to listen has a problem that more waiting does not solve.
+/// More waiting does not help a program that takes longer to listen.
 const READY_WITHIN: Duration = Duration::from_secs(15);
 
-/// Sending a fault to a planet takes some milliseconds, and a planet rejects faults in the past.
+/// A planet rejects faults in the past, and sending one takes some milliseconds.
 const AHEAD: Duration = Duration::from_millis(500);
 
 /// A program takes about 20 ms of a slow processor to start.

@@ -82,8 +82,8 @@ impl Grid {
         (0..self.cells()).map(cell).collect()
     }
 
-    /// All runs in order: every cell once, then every cell a second time, so that a drift of the machine
-    /// affects all cells alike.
+    /// Every cell once, then every cell a second time: a drift of the machine affects all cells
+    /// alike.
     pub fn runs(&self) -> Vec<Run> {
         let cells = self.parameters();
         let numbered =
@@ -100,7 +100,6 @@ impl Grid {
         Run { cell, name, scenario, programme, duration, rate: parameters.rate }
     }
 
-    /// The scenario file. Each repetition has a different seed.
     fn scenario(&self, number: u32, parameters: &Parameters, duration: Duration) -> String {
         let mut world = self.world.clone();
         let seed = world.get("seed").and_then(Value::as_integer).unwrap_or(1);
@@ -166,8 +165,7 @@ impl Parameters {
         settings([Some(wmem), lowat.map(|lowat| ("net.ipv4.tcp_notsent_lowat", lowat.0.0.to_string()))])
     }
 
-    /// The reader's kernel settings. The initial buffer size is the kernel's default, limited to the
-    /// maximum.
+    /// The initial buffer size is the kernel's default, limited to the maximum.
     fn reader(&self) -> Table {
         let rmem = self
             .rmem
@@ -177,7 +175,6 @@ impl Parameters {
         settings([rmem, scale.map(|scale| ("net.ipv4.tcp_adv_win_scale", scale.to_string()))])
     }
 
-    /// "300ms-1Gbit-rmem512MiB-bbr-oscillating".
     fn file_name(&self) -> String {
         let mut name = format!("{}-{}", units::duration::show(self.rtt), self.rate);
         for (setting, value) in [
@@ -195,7 +192,6 @@ impl Parameters {
 }
 
 impl fmt::Display for Parameters {
-    /// "300ms, 1Gbit, tcp_rmem 512MiB, bbr, oscillating".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", units::duration::show(self.rtt), self.rate)?;
         for (setting, value) in [
@@ -223,7 +219,7 @@ fn name<S: Serializer>(reader: &Reader, serializer: S) -> Result<S::Ok, S::Error
     serializer.serialize_str(&reader.name)
 }
 
-/// Decodes a cell number as mixed-radix digits, one per axis.
+/// A cell number as mixed-radix digits, one per axis.
 struct Digits(usize);
 
 impl Digits {
@@ -238,17 +234,16 @@ fn settings<const N: usize>(settings: [Option<(&str, String)>; N]) -> Table {
     settings.into_iter().flatten().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// FNV-1a folded to 24 bits. The result must not change between versions, because file names contain it.
+/// FNV-1a folded to 24 bits. It must not change between versions, because file names contain it.
 fn digest(text: &str) -> u32 {
     let hash =
         text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 24) ^ (hash & 0x00ff_ffff)
 }
 
-/// Name of the command, and of the file of its output.
 const SIDE: &str = "read";
 
-/// Allowance beyond the programme's duration, for connecting over the longest round trip on a busy machine.
+/// For connecting over the longest round trip on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[cfg(test)]

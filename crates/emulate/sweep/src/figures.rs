@@ -78,7 +78,6 @@ impl Figures {
         }
     }
 
-    /// Summary of several runs of one cell; `None` for no runs.
     pub(super) fn of_all(runs: &[&Self]) -> Option<Self> {
         Some(Self {
             bytes: middle(runs, |run| Some(run.bytes))?,
@@ -108,8 +107,7 @@ fn fast_mean(phases: &[Passage]) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / 1e6 / seconds)
 }
 
-/// The median; for an even number of runs the lower of the two middle values, which is a measured value and
-/// not a mean.
+/// For an even number of runs the lower of the two middle values, which is a measured value.
 fn middle<T: PartialOrd>(runs: &[&Figures], figure: impl Fn(&Figures) -> Option<T>) -> Option<T> {
     let mut values: Vec<T> = runs.iter().filter_map(|run| figure(run)).collect();
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
@@ -151,7 +149,6 @@ mod tests {
             Figures {
                 bytes: 20,
                 fast_mbps: Some([4.0, 500.0]),
-                // The lower of 4 and 5.
                 restart_s: Some(4.0),
                 restart_max_s: Some(5.0),
                 restarts_missed: 1,

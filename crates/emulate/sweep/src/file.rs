@@ -27,7 +27,6 @@ struct File {
 
 type Axis = Spanned<Vec<Spanned<Word>>>;
 
-/// A value as on the command line; numbers need no quotes.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a text such as \"300ms\"")]
 enum Word {
@@ -36,8 +35,7 @@ enum Word {
 }
 
 impl Grid {
-    /// Reads a sweep file: the default grid with the axes of the file. Paths in it are relative to the
-    /// file. Checks that this machine can run it.
+    /// Reads a sweep file, with defaults for absent axes. Paths in it are relative to the file.
     pub fn read(path: &Path, machine: &Machine) -> Result<Self, Error> {
         let document =
             Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })?;
@@ -74,7 +72,6 @@ impl Grid {
     }
 }
 
-/// Parses axes, and keeps their spans for error messages.
 struct Axes<'d> {
     document: &'d Document,
     spans: BTreeMap<&'static str, Range<usize>>,

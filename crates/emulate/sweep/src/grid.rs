@@ -41,7 +41,6 @@ pub struct Grid {
 }
 
 impl Default for Grid {
-    /// Short and long round trip, with the default receive buffer and a very large one: about four minutes.
     fn default() -> Self {
         let rate = Bitrate::from_bits_per_second(1_000_000_000).expect("not 0");
         Self {
@@ -133,7 +132,6 @@ impl Grid {
         Err(Refusal { axis: "congestion", why })
     }
 
-    /// The `world` and `link` tables must not contain keys that an axis or the sweep sets.
     fn check_keys(&self) -> Result<(), Refusal> {
         let taken = |axis, table: &Table, keys: &[&str]| {
             let key = keys.iter().find(|key| table.contains_key(**key))?;
@@ -164,7 +162,6 @@ impl Grid {
         Ok(())
     }
 
-    /// The axis with the most values, for error messages.
     fn longest_axis(&self) -> &'static str {
         let axes = [
             ("repeat", usize::try_from(self.repeat).unwrap_or(usize::MAX)),
@@ -180,7 +177,6 @@ impl Grid {
     }
 }
 
-/// Refuses an axis without values or with a duplicate value.
 fn distinct<T: PartialEq>(
     axis: &'static str,
     values: &[T],
@@ -211,21 +207,21 @@ fn set<T: Clone>(values: &[Setting<T>]) -> Vec<T> {
     values.iter().filter_map(Setting::value).cloned().collect()
 }
 
-/// Limits of the round-trip time: the resolution of an emulated link, and the maximum of a world.
+/// The resolution of an emulated link, and the maximum of a world.
 const SHORTEST: Duration = Duration::from_micros(10);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The kernel stores buffer sizes as signed 32-bit integers.
 const LARGEST: Size = Size(Bytes(2047 << 20));
 
-/// Limits of a run's duration: enough for a few samples, and the memory for all of them.
+/// Enough for a few samples, and the memory for all of them.
 const BRIEFEST: Duration = Duration::from_millis(200);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// More than a day with the shortest programmes.
 const MOST_RUNS: usize = 10_000;
 
-/// Default limit for late packets. Small compared with the measured times of tenths of seconds and seconds.
+/// Small compared with the measured times.
 const LATENESS: &str = "10ms";
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! Sweeps: measures one TCP connection in many emulated worlds that differ along a few axes.
 //!
-//! - [`Grid`]: start here. The values along each axis, from a file or from command-line options.
+//! - [`Grid`]: start here. The values along each axis.
 //! - [`Plan`]: all cells and runs, each with its scenario. Starts nothing.
-//! - [`run`]: measures the runs without a valid result, several concurrently if the machine permits.
+//! - [`run`]: measures the runs without a valid result.
 //! - [`Sweep`]: the result. [`figures`] and [`csv`] export it, [`table`] prints it on a terminal.
-//!
-//! Internal modules: `cell` writes scenarios, `schedule` decides which runs are concurrent, `store` keeps
-//! results, and `record` decides which results are still valid.
 
 mod cell;
 mod figures;

@@ -9,7 +9,7 @@ use trafficgen::slow_reader::Programme;
 pub struct Reader {
     /// Name of the built-in programme, or of its file without folder and ".toml".
     pub name: String,
-    /// Argument of `longhaul tcp oscil read --programme`: a built-in name, or the full path of a file.
+    /// Argument of `longhaul tcp oscil read --programme`.
     pub argument: String,
     /// The phases of the reader.
     pub programme: Programme,
@@ -33,7 +33,6 @@ impl Reader {
 }
 
 impl Default for Reader {
-    /// The first built-in programme.
     fn default() -> Self {
         let name = Programme::shipped().next().expect("some programmes come along");
         Self::find(name, Path::new("")).expect("those that come along have no mistake")

@@ -11,13 +11,10 @@ use super::{cell::Run, figures::Figures, machine::Machine};
 pub(super) struct Record {
     schema: String,
     inputs: Inputs,
-    /// The reader's measurement.
     pub read: Read,
-    /// Fidelity of the emulation.
     pub fidelity: Fidelity,
 }
 
-/// Everything that determines a result, except chance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inputs {
     scenario: String,
@@ -26,14 +23,10 @@ pub(super) struct Inputs {
     longhaul: String,
 }
 
-/// The reader's measurement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Read {
-    /// Reasons why the figures are invalid, as sentences.
     pub reasons: Vec<String>,
-    /// Warnings about the figures, as sentences.
     pub warnings: Vec<String>,
-    /// Both, with a reason identifier for each.
     #[serde(default)]
     pub doubts: Vec<Caveat>,
     pub figures: Figures,
@@ -44,7 +37,6 @@ impl Record {
         Self { schema: SCHEMA.to_owned(), inputs, read, fidelity }
     }
 
-    /// Whether neither the emulation nor the reader was the bottleneck.
     pub(super) fn is_valid(&self) -> bool {
         self.fidelity.valid && self.read.reasons.is_empty()
     }
@@ -56,7 +48,6 @@ impl Record {
         doubts
     }
 
-    /// Whether this result is valid for these inputs, so that the run need not be repeated.
     pub(super) fn answers(&self, inputs: &Inputs) -> bool {
         self.schema == SCHEMA && self.is_valid() && self.inputs == *inputs
     }
@@ -91,7 +82,6 @@ impl Read {
     }
 }
 
-/// The doubt about a reader that ended before the end of its programme, if any.
 fn early(ended: ReaderEnded, why: Option<&str>) -> Option<Doubt> {
     let how = match ended {
         ReaderEnded::Complete => return None,
@@ -110,7 +100,6 @@ mod tests {
 
     use super::*;
 
-    /// The output of a reader that completed its programme without doubts.
     fn printed() -> Value {
         json!({
             "schema": "longhaul.tcp.oscil/1", "ended": "complete", "valid": true, "reasons": [], "warnings": [],

@@ -82,7 +82,6 @@ pub(super) enum Ended {
 }
 
 impl Sweep {
-    /// Builds the result of a plan; `ended` has one entry per run.
     pub(super) fn new(plan: &Plan, ended: Vec<Ended>) -> Self {
         let mut cells: Vec<_> =
             plan.cells.iter().map(|parameters| (parameters.clone(), Vec::new())).collect();

@@ -27,7 +27,7 @@ use super::{
 /// Folder, program and concurrency of a sweep.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder for scenarios and results. Valid results in it with the same inputs are reused.
+    /// Valid results in this folder with the same inputs are reused.
     pub out: PathBuf,
     /// Path of the `longhaul` program.
     pub longhaul: PathBuf,
@@ -48,9 +48,8 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// Measures all runs that have no valid result in the folder. `watch` is called many times per second and
-/// can stop the sweep; the result then contains the runs completed so far, and the others are missing. The
-/// calling thread must live until this function returns.
+/// Measures all runs without a valid result, until `watch` breaks. The calling thread must live
+/// until this returns.
 pub fn run(
     plan: &Plan,
     options: &Options,
@@ -97,14 +96,12 @@ struct Field<'f> {
 struct Conductor<'f, 'scope> {
     field: Field<'f>,
     schedule: Schedule,
-    /// Indexed by run.
     ended: Vec<Ended>,
     running: Vec<Running<'scope>>,
-    /// Estimated remaining time, and when it was computed.
     left: (Duration, Clock),
 }
 
-/// A run in progress. Its processes die with the thread that started them, so each run has a thread.
+/// The processes die with the thread that started them, so each run has a thread.
 struct Running<'scope> {
     run: usize,
     since: Clock,
@@ -117,8 +114,6 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         Self { field, schedule, ended, running: Vec::new(), left: (Duration::ZERO, Clock::start()) }
     }
 
-    /// Executes all runs. After `watch` broke, waits for the runs in progress and starts no others. An error
-    /// that affects all runs stops the others.
     fn conduct(
         mut self,
         scope: &'scope Scope<'scope, '_>,
@@ -130,8 +125,7 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
             if self.running.is_empty() {
                 return failure.map_or(Ok(self.ended), Err);
             }
-            // Call `watch` before collecting results: a terminal sends SIGINT to all programs, including
-            // the measuring programs.
+            // Before collecting results: a terminal sends SIGINT to the measuring programs too.
             if watch(self.progress()).is_break() {
                 self.field.stop.store(true, Ordering::Relaxed);
             }
@@ -147,7 +141,6 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         }
     }
 
-    /// Starts the runs that fit.
     fn begin(&mut self, scope: &'scope Scope<'scope, '_>) {
         if self.field.stop.load(Ordering::Relaxed) {
             return;
@@ -160,7 +153,6 @@ impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
         }
     }
 
-    /// Stores the result of a run. Returns errors that affect all runs.
     fn note(&mut self, run: usize, result: Result<Record, Error>) -> Result<(), Error> {
         let ended = match result {
             Ok(record) => Ended::Measured(Box::new(record)),
@@ -226,7 +218,6 @@ impl Field<'_> {
     }
 }
 
-/// Whether an error affects only one run.
 fn is_its_own(error: &Error) -> bool {
     matches!(
         error,

@@ -1,7 +1,6 @@
 //! Decides which runs are concurrent. Pure.
 //!
-//! The number of concurrent runs depends on an estimate of the machine's capacity. If a concurrent run is
-//! INVALID, it is repeated alone after all others, and the limit of concurrent runs decreases by one.
+//! An INVALID concurrent run is repeated alone after all others, and lowers the limit by one.
 
 use std::{collections::VecDeque, fmt, num::NonZero, str::FromStr, time::Duration};
 
@@ -41,9 +40,7 @@ impl fmt::Display for Jobs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The result is valid, or the run cannot be measured. It is not repeated.
     Final,
-    /// The machine was too slow.
     Invalid,
 }
 
@@ -64,7 +61,6 @@ pub(crate) struct Schedule {
 #[derive(Debug, Clone)]
 struct Waiting {
     run: usize,
-    /// Share of the machine's capacity.
     load: f64,
 }
 
@@ -72,12 +68,10 @@ struct Waiting {
 struct Running {
     run: usize,
     load: f64,
-    /// Maximum number of concurrent runs during this run, including itself.
     company: usize,
 }
 
 impl Schedule {
-    /// A schedule of runs in this order, each with its link rate.
     pub(crate) fn new(
         runs: impl IntoIterator<Item = (usize, Bitrate)>,
         jobs: Jobs,
@@ -95,7 +89,6 @@ impl Schedule {
         Self { waiting, again: VecDeque::new(), running: Vec::new(), most }
     }
 
-    /// Starts the next run that fits and returns it.
     pub(crate) fn next(&mut self) -> Option<usize> {
         let (run, load) = if let Some(first) = self.waiting.front() {
             let taken: f64 = self.running.iter().map(|running| running.load).sum();
@@ -118,7 +111,6 @@ impl Schedule {
         Some(run)
     }
 
-    /// Removes a run that has ended, and decides about its result.
     pub(crate) fn ended(&mut self, run: usize, verdict: Verdict) -> Worth {
         let Some(index) = self.running.iter().position(|running| running.run == run) else {
             return Worth::Kept;
@@ -132,7 +124,6 @@ impl Schedule {
         Worth::Again
     }
 
-    /// The remaining time if every run takes `lasts` and no run is INVALID.
     pub(crate) fn left(&self, lasts: impl Fn(usize) -> Duration) -> Duration {
         let mut rest = self.clone();
         let mut now = Duration::ZERO;
@@ -150,7 +141,6 @@ impl Schedule {
     }
 }
 
-/// Share of the machine's capacity that an emulated link of this rate uses, with its programs.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn load(rate: Bitrate, processors: NonZero<usize>) -> f64 {
     let rate = rate.bits_per_second() as f64 / A_PROCESSOR_CARRIES;
@@ -160,7 +150,7 @@ fn load(rate: Bitrate, processors: NonZero<usize>) -> f64 {
 /// Bits per second. Leaves three quarters of the processor free, so that packets are on time.
 const A_PROCESSOR_CARRIES: f64 = 1e9;
 
-/// CPU use of a planet, its programs and connection sampling, independent of the rate, in processors.
+/// Processors for a planet, its programs and sampling, independent of the rate.
 const A_PLANET_TAKES: f64 = 0.2;
 
 #[cfg(test)]
@@ -180,11 +170,8 @@ mod tests {
 
     #[test]
     fn as_many_begin_as_the_machine_bears() {
-        // Two processors: (0.2 + 0.1) / 2 is a share of 0.15 each, and six of them are 0.9.
         assert_eq!(all_that_may_begin(&mut schedule(&["100Mbit"; 9], "auto")).len(), 6);
-        // (0.2 + 1) / 2 is 0.6 each.
         assert_eq!(all_that_may_begin(&mut schedule(&["1Gbit"; 9], "auto")), [0]);
-        // A run that exceeds the capacity is started alone.
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit", "1Mbit"], "auto")), [0]);
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit"; 9], "3")), [0, 1, 2]);
     }
@@ -194,18 +181,15 @@ mod tests {
         let mut schedule = schedule(&["1Mbit"; 5], "3");
         assert_eq!(all_that_may_begin(&mut schedule), [0, 1, 2]);
         assert_eq!(schedule.ended(1, Verdict::Invalid), Worth::Again);
-        // The limit is two, and two are running.
         assert!(all_that_may_begin(&mut schedule).is_empty());
         assert_eq!(schedule.ended(0, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [3]);
         assert_eq!(schedule.ended(2, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [4]);
         assert_eq!(schedule.ended(3, Verdict::Final), Worth::Kept);
-        // All other runs must have ended.
         assert!(all_that_may_begin(&mut schedule).is_empty());
         assert_eq!(schedule.ended(4, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [1]);
-        // An INVALID run without concurrent runs is final.
         assert_eq!(schedule.ended(1, Verdict::Invalid), Worth::Kept);
         assert!(all_that_may_begin(&mut schedule).is_empty());
     }
@@ -221,16 +205,13 @@ mod tests {
     #[test]
     fn the_time_left_is_that_of_what_still_runs_and_waits() {
         let lasts = |run| SECOND * [10, 20, 30, 40][run];
-        // Two concurrent: 10 and 20; 30 starts at 10, 40 starts at 20 and ends at 60.
         let mut schedule = schedule(&["1Mbit"; 4], "2");
         assert_eq!(schedule.left(lasts), SECOND * 60);
         schedule.next();
         schedule.next();
         schedule.ended(0, Verdict::Final);
-        // 20 continues concurrently with 30; 40 starts at 20.
         assert_eq!(schedule.left(lasts), SECOND * 60);
         schedule.ended(1, Verdict::Final);
-        // 30 and 40 start together.
         assert_eq!(schedule.left(lasts), SECOND * 40);
     }
 

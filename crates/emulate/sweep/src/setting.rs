@@ -47,7 +47,7 @@ impl<T: fmt::Display> fmt::Display for Setting<T> {
     }
 }
 
-/// A number of bytes, shown in binary units: "32MiB" and not "33.554432MB".
+/// Shown in binary units: "32MiB" and not "33.554432MB".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub struct Size(pub Bytes);
 

@@ -37,7 +37,6 @@ pub fn figures(sweep: &Sweep) -> Figures {
     figures
 }
 
-/// The doubts about single runs, each with the run's name. They do not invalidate other runs.
 fn remarks(cells: &[Cell]) -> Vec<Caveat> {
     let of_run = |cell: &Cell, run: &Measurement| {
         let name = label(cell, cells);
@@ -61,7 +60,6 @@ fn word(state: State) -> Option<&'static str> {
     }
 }
 
-/// The number of valid runs of a cell, or "INVALID", "failed" or "missing".
 fn worth(cell: &Cell) -> String {
     let worst = || cell.runs.iter().find_map(|run| word(run.state));
     if cell.valid { cell.n.to_string() } else { worst().unwrap_or("missing").to_owned() }

@@ -1,8 +1,7 @@
 //! The folder of a sweep: scenarios and results.
 //!
-//! `cells/NAME.toml` is the scenario of a run, `cells/NAME/` contains its output, and
-//! `cells/NAME/cell.json` its result. The result is written last and atomically, so an interrupted run has
-//! no result.
+//! `cells/NAME.toml` is the scenario of a run, `cells/NAME/` its output, and `cells/NAME/cell.json`
+//! its result, written last and atomically.
 
 use std::{
     fs, io,
@@ -34,14 +33,13 @@ impl Store {
         self.cells.join(&run.name)
     }
 
-    /// Writes the scenario of a run and returns its path.
     pub(super) fn scenario(&self, run: &Run) -> Result<PathBuf, Error> {
         let path = self.cells.join(format!("{}.toml", run.name));
         replace(&path, &run.scenario)?;
         Ok(path)
     }
 
-    /// The stored result, if it is valid for these inputs. An unreadable result counts as missing.
+    /// An unreadable result counts as missing.
     pub(super) fn kept(&self, run: &Run, inputs: &Inputs) -> Option<Record> {
         let text = fs::read_to_string(self.record(run)).ok()?;
         let record: Record = serde_json::from_str(&text).ok()?;
@@ -53,7 +51,6 @@ impl Store {
         replace(&self.record(run), &(text + "\n"))
     }
 
-    /// Deletes a result before its run is repeated.
     pub(super) fn forget(&self, run: &Run) -> Result<(), Error> {
         match fs::remove_file(self.record(run)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&self.record(run))(error)),

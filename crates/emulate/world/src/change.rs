@@ -37,12 +37,12 @@ pub enum LinkDown {
 }
 
 impl Change {
-    /// Whether it changes nothing. An empty change is an error in a file, and a repair on the command line.
+    /// An empty change is an error in a file, and a repair on the command line.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// This change applied after an earlier one. Absent values are taken from the earlier change.
+    /// Absent values are taken from the earlier change.
     pub fn over(&self, earlier: &Self) -> Self {
         Self {
             loss: self.loss.or(earlier.loss),

@@ -77,8 +77,8 @@ pub struct Settings {
     pub access_inflation: f64,
     /// How super-packets are delivered to a receiver.
     pub receive: ReceiveMode,
-    /// Maximum delivery delay of a packet before it counts as late: this, or 1 % of the round-trip time if
-    /// that is more. Absent: the limit that the claims of a scenario permit.
+    /// Delay after which a packet counts as late: this, or 1 % of the round-trip time if that is
+    /// more.
     #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Duration>,
     /// Threads of the switch; absent: the number of spare processors.
@@ -156,11 +156,12 @@ pub struct Host {
     /// The kind of network it is attached to.
     #[serde(default)]
     pub network: Network,
-    /// Round-trip time of the last mile; absent: [`LAST_MILE`] in an access network, 0 in a data centre.
+    /// Round-trip time of the last mile; absent: [`LAST_MILE`] in an access network, 0 in a data
+    /// centre.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub last_mile: Option<Duration>,
-    /// Its access lines, one device each: the names of [`Access`] tables or built-in lines. A single name
-    /// needs no list.
+    /// Its access lines, one device each: the names of [`Access`] tables or built-in lines. A
+    /// single name needs no list.
     #[serde(default, with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Spanned<String>>,
     /// How Multipath TCP uses the lines other than the first.
@@ -244,11 +245,10 @@ pub enum Mptcp {
     Signal,
 }
 
-/// Preamble, header, checksum and gap of an Ethernet frame. Nominal rates usually refer to Ethernet
-/// ports, at which TCP reaches 94 %.
+/// Preamble, header, checksum and gap of an Ethernet frame.
 pub const ETHERNET: u16 = 38;
 
-/// Round-trip time between a home and its provider's first router, typical of cable and fibre lines.
+/// Between a home and its provider's first router.
 pub const LAST_MILE: Duration = Duration::from_millis(10);
 
 impl World {

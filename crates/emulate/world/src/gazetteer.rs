@@ -79,7 +79,6 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     BY_NAME.get(name.to_ascii_lowercase().as_str()).map(|&index| &CITIES[index])
 }
 
-/// The gazetteer's spelling of a city, or the given name if unknown.
 pub(crate) fn canonical(name: &str) -> &str {
     find(name).map_or(name, |city| city.name.as_str())
 }

@@ -11,7 +11,7 @@ pub struct Place {
     pub lon: f64,
 }
 
-/// The length of the great-circle arc between two places, by the haversine formula on a sphere.
+/// By the haversine formula on a sphere.
 pub fn great_circle_km(a: Place, b: Place) -> f64 {
     let (lat_a, lat_b) = (a.lat.to_radians(), b.lat.to_radians());
     let half = |degrees: f64| (degrees.to_radians() / 2.0).sin().powi(2);
@@ -19,10 +19,8 @@ pub fn great_circle_km(a: Place, b: Place) -> f64 {
     2.0 * EARTH_RADIUS_KM * haversine.sqrt().min(1.0).asin()
 }
 
-/// Points along the great circle from `a` to `b`, inclusive, at most `step` degrees apart.
-///
-/// Between antipodes all great circles are equally short; the result then passes the north pole, or, from
-/// pole to pole, the point 0, 0.
+/// Points along the great circle, at most `step` degrees apart. Between antipodes it passes the
+/// north pole, or, from pole to pole, the point 0, 0.
 pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     let vector = |place: Place| {
         let (lat, lon) = (place.lat.to_radians(), place.lon.to_radians());
@@ -55,18 +53,17 @@ pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     (0..=steps).map(place).collect()
 }
 
-/// One-way propagation delay over `km` of great circle, with a fibre path `inflation` times as long.
+/// One-way, over a fibre path `inflation` times as long as the great circle.
 pub fn propagation(km: f64, inflation: f64) -> Duration {
     Duration::from_secs_f64(km * inflation / LIGHT_IN_GLASS_KM_PER_S).max(METRO)
 }
 
-/// The mean radius (IUGG).
 const EARTH_RADIUS_KM: f64 = 6371.0;
 
-/// 5 us per kilometre: c divided by a fibre's refractive index of about 1.5.
+/// c divided by a fibre's refractive index of about 1.5.
 const LIGHT_IN_GLASS_KM_PER_S: f64 = 200_000.0;
 
-/// Minimum distance, across a metro area: 30 km of fibre one way, a round trip of 0.3 ms.
+/// Across a metro area: 30 km of fibre one way.
 const METRO: Duration = Duration::from_micros(150);
 
 #[cfg(test)]
@@ -78,8 +75,6 @@ mod tests {
         let london = Place { lat: 51.51, lon: -0.13 };
         let newyork = Place { lat: 40.71, lon: -74.01 };
         let sydney = Place { lat: -33.87, lon: 151.21 };
-        // Published great-circle distances: 5570 km and 16 990 km; the earth's flattening causes up to 0.5
-        // %.
         assert!((great_circle_km(london, newyork) - 5570.0).abs() < 28.0);
         assert!((great_circle_km(london, sydney) - 16_990.0).abs() < 85.0);
         assert_eq!(great_circle_km(london, london), 0.0);
@@ -95,7 +90,6 @@ mod tests {
     fn an_arc_has_equal_steps_that_add_up() {
         let (london, tokyo) = (Place { lat: 51.51, lon: -0.13 }, Place { lat: 35.68, lon: 139.69 });
         let arc = arc(london, tokyo, 3.0);
-        // 9560 km are 86.0 degrees: 29 steps of less than 3.
         assert_eq!(arc.len(), 30);
         let step = great_circle_km(london, tokyo) / 29.0;
         assert!(arc.windows(2).all(|pair| (great_circle_km(pair[0], pair[1]) - step).abs() < 1e-6 * step));

@@ -9,12 +9,10 @@ use units::Bitrate;
 
 use crate::file::{self, Contents, Impairment, Jitter};
 
-/// The impairment of one direction of a link or an access line, as read from the file.
 pub(crate) struct Direction<'f> {
     pub rate: Option<Bitrate>,
     pub trace: Option<&'f Spanned<Contents>>,
     pub impairment: &'f Impairment,
-    /// Its position in the file, for errors not related to a single key.
     pub place: Range<usize>,
 }
 
@@ -23,7 +21,7 @@ impl Direction<'_> {
         self.rate.is_none() && self.trace.is_none() && *self.impairment == Impairment::default()
     }
 
-    /// Applies the keys to `base`: first the netem line, then the others.
+    /// First the netem line, then the other keys.
     pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Diagnostic> {
         let Impairment { queue, aqm, ecn, jitter, jitter_table, loss, loss_trace, .. } = self.impairment;
         let Impairment { duplicate, corrupt, overhead, netem, .. } = self.impairment;
@@ -61,7 +59,6 @@ impl Direction<'_> {
         Ok(config)
     }
 
-    /// Refuses keys without effect, and conflicting keys.
     fn check(&self, config: &Config) -> Result<(), &'static str> {
         let Impairment { queue, aqm, ecn, jitter_table, loss, loss_trace, .. } = self.impairment;
         if self.rate.is_some() && self.trace.is_some() {
@@ -86,7 +83,6 @@ impl Direction<'_> {
     }
 }
 
-/// Parses a trace or table that was read from a file.
 fn read<T>(
     contents: &Spanned<Contents>,
     document: &Document,
@@ -109,7 +105,6 @@ impl file::Link {
     }
 }
 
-/// A direction of an access line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Up,

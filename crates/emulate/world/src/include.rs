@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl World {
-    /// Reads and checks a world file and all files that it names: [`World::gather`] and [`World::layout`].
+    /// Reads and checks a world file and all files that it names.
     pub fn read_all(
         document: &mut Document,
         open: impl FnMut(&Path) -> io::Result<String>,
@@ -31,11 +31,8 @@ impl World {
         Ok((world, layout, notes))
     }
 
-    /// Adds the contents of all files that this world names directly or indirectly: includes, traces,
-    /// tables and a matrix. Afterwards it needs no other file. `open` returns the text of a file. Returns
-    /// notes for the user.
-    ///
-    /// Call it before [`World::layout`], with the document that the world was parsed from.
+    /// Adds the contents of all files that this world names; `open` returns their text. Call it
+    /// before [`World::layout`], with the document of the world.
     pub fn gather(
         &mut self,
         document: &mut Document,
@@ -52,8 +49,7 @@ impl World {
         Ok(notes)
     }
 
-    /// A note for each access line that no host uses. Lines of included files are exempt: another world may
-    /// use them.
+    /// Lines of included files are exempt: another world may use them.
     fn unused_lines(&self, document: &Document) -> Vec<String> {
         let hosts = self.hosts.iter().flat_map(|host| &host.access);
         let used: BTreeSet<&str> = hosts
@@ -72,7 +68,6 @@ impl World {
         self.access.iter().map(|line| &line.own.name).filter(is_unused).map(sentence).collect()
     }
 
-    /// Reads the traces and tables of links and access lines.
     fn read_contents(
         &mut self,
         document: &Document,
@@ -115,14 +110,12 @@ impl World {
 struct Inclusion<'d, F> {
     document: &'d mut Document,
     open: &'d mut F,
-    /// The files being read; each includes the next.
     chain: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
 }
 
 impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
-    /// Inserts the contents of a world's includes before its own. `said` contains the settings that it
-    /// sets.
+    /// Includes are inserted before the world's own contents.
     fn add_others(
         &mut self,
         world: &mut World,
@@ -146,7 +139,6 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
         Ok(said)
     }
 
-    /// A file with all its includes, and the settings that they set.
     fn read(
         &mut self,
         path: &Path,
@@ -185,7 +177,6 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
 }
 
 impl World {
-    /// Appends the tables of another file. Duplicate names are mistakes.
     fn append(&mut self, other: Self, document: &Document) -> Result<(), Diagnostic> {
         let both = |kind: &str, theirs: Vec<&Spanned<String>>, ours: Vec<&Spanned<String>>| {
             let key = |name: &Spanned<String>| match kind {
@@ -236,7 +227,7 @@ fn names<T>(all: &[T], name: impl Fn(&T) -> Option<&Spanned<String>>) -> Vec<&Sp
 }
 
 impl Settings {
-    /// Adopts the settings that the other file sets and this file does not. The name is not inherited.
+    /// Adopts the settings that only the other file sets. The name is not inherited.
     fn adopt(&mut self, other: Self, said: &BTreeSet<String>, theirs: &BTreeSet<String>) {
         let takes = |key: &str| theirs.contains(key) && !said.contains(key);
         let Self {
@@ -278,7 +269,6 @@ impl Settings {
     }
 }
 
-/// The settings that a file sets, by key.
 fn said(document: &Document, number: usize) -> Result<BTreeSet<String>, Diagnostic> {
     #[derive(Deserialize)]
     struct Keys {
@@ -292,7 +282,7 @@ fn beside(document: &Document, span: &Range<usize>, name: &str) -> PathBuf {
     plain(&document.path_of(span).parent().unwrap_or(Path::new("")).join(name))
 }
 
-/// Removes "." and, where lexically possible, "..", so that a file has a unique path.
+/// Lexically, so that a file has a unique path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -311,10 +301,8 @@ fn unreadable(document: &Document, span: Range<usize>, path: &Path, error: &io::
     document.mistake(span, format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Maximum depth of includes.
 const DEEPEST: usize = 16;
 
-/// Maximum number of files of a world.
 const MOST_FILES: usize = 100;
 
 #[cfg(test)]

@@ -116,11 +116,8 @@ pub struct Port {
 
 #[derive(Debug, Clone)]
 struct Given {
-    /// Everything except the propagation delay.
     config: link::Config,
-    /// `None`: generated or measured.
     propagation: Option<Duration>,
-    /// Whether the file names both cities.
     is_named: bool,
 }
 
@@ -196,8 +193,7 @@ impl Layout {
         self.hosts[self.ports[port].host].network == Network::Access
     }
 
-    /// Additional delay of the path between two cities if one end is an access network. It applies to
-    /// generated delays only, and is not part of the link, which all hosts share.
+    /// Additional generated delay of a path with an access network at one end.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
         let is_given = self.given(a, b).is_some_and(|link| link.propagation.is_some());
         if is_given || self.measured(a, b).is_some() {
@@ -212,7 +208,6 @@ impl Layout {
         self.passing(from, to, |link| link.propagation)
     }
 
-    /// Sums a time over all links of the path.
     fn passing(&self, from: PortId, to: PortId, time: impl Fn(&link::Config) -> Duration) -> Duration {
         let line = |port: PortId, side: fn(&Line) -> &link::Config| {
             self.ports[port].line.as_ref().map_or(Duration::ZERO, |line| time(side(line)))
@@ -230,8 +225,7 @@ impl Layout {
         line(from, |line| &line.up) + hops + line(to, |line| &line.down)
     }
 
-    /// Minimum time of a packet between two hosts over any of their devices: without queues and
-    /// transmission times, and with the minimum of all jitter.
+    /// Minimum one-way time over any devices of the hosts, without queues and transmission times.
     pub fn least_one_way(&self, from: HostId, to: HostId) -> Duration {
         let ways =
             self.hosts[from].ports.clone().flat_map(|a| self.hosts[to].ports.clone().map(move |b| (a, b)));
@@ -248,21 +242,21 @@ impl Layout {
             .sum()
     }
 
-    /// The share of an anycast prefix's convergence time after which a city observes the change with this
-    /// number: above 0, up to 1.
+    /// The share of the convergence time, above 0 and up to 1, after which a city observes this
+    /// change.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
     pub fn convergence_share(&self, anycast: AnycastId, change: u64, city: CityId) -> f64 {
         let bits = mix(mix(mix(mix(self.seed) ^ anycast as u64) ^ change) ^ city as u64);
         ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Round-trip time between the first devices of two hosts, without queues and transmission times.
+    /// Between the first devices of two hosts, without queues and transmission times.
     pub fn rtt(&self, a: HostId, b: HostId) -> Duration {
         let (a, b) = (self.hosts[a].ports.start, self.hosts[b].ports.start);
         self.one_way(a, b) + self.one_way(b, a)
     }
 
-    /// The seed of one direction of a link. Losses in each direction are independent.
+    /// Losses in each direction are independent.
     pub fn link_seed(&self, from: CityId, to: CityId) -> u64 {
         mix(mix(mix(self.seed) ^ from as u64) ^ to as u64)
     }
@@ -272,8 +266,7 @@ impl Layout {
         mix(mix(mix(!self.seed) ^ port as u64) ^ u64::from(is_up))
     }
 
-    /// Compares generated round-trip times with the world's matrix. `None` if the matrix contains no pair
-    /// of the world.
+    /// `None` if the matrix contains no pair of the world.
     pub fn distance(&self) -> Option<Distance> {
         let worst = |(&(a, b), &measured): (&(CityId, CityId), &Duration)| Worst {
             between: [a, b].map(|city| self.cities[city].name.clone()),
@@ -294,7 +287,6 @@ impl Layout {
         self.given(a, b).is_some_and(|link| link.is_named)
     }
 
-    /// The one-way delay between data centres, generated from the great circle.
     fn generated(&self, from: CityId, to: CityId) -> Duration {
         propagation(self.distance_km(from, to), self.inflation)
     }
@@ -312,7 +304,7 @@ impl Layout {
     }
 }
 
-/// One step of SplitMix64, which maps similar inputs to unrelated outputs (Steele, Lea and Flood, 2014).
+/// One step of SplitMix64 (Steele, Lea and Flood, 2014).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,13 +1,10 @@
-//! A world: a description of cities, links and hosts, and everything derived from their positions. Starts
-//! nothing.
+//! A world: a description of cities, links and hosts, and everything derived from their positions.
 //!
 //! - [`World`]: start here. A parsed world file, with its tables in [`file`].
 //! - [`Layout`]: a world with resolved names and assigned addresses.
 //! - [`gazetteer`], [`geography`]: cities, distances and propagation delays.
-//! - [`access`]: built-in access lines.
-//! - [`matrix`]: measured round-trip times, and their comparison with generated ones.
-//! - [`population`]: visitors distributed over the cities in proportion to Internet users.
-//! - [`map`]: an SVG map of a world.
+//! - [`matrix`]: measured round-trip times.
+//! - [`population`]: visitors distributed over the cities by Internet users.
 //! - [`Change`]: a change to a link, by a fault or by the user.
 
 pub mod access;

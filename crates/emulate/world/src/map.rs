@@ -32,10 +32,8 @@ impl Default for Options {
     }
 }
 
-/// Draws the world as an SVG document, in light or dark colours depending on the viewer's system.
-///
-/// With up to [`MOST_MESHED`] cities all links are drawn. With more cities only the links named in the file
-/// and the links of `overlay` are drawn.
+/// Draws the world as an SVG document. With more than [`MOST_MESHED`] cities, only the links of the
+/// file and of `overlay` are drawn.
 pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
     let width = f64::from(options.width.clamp(300, 4000));
     let strokes = links::strokes(layout, overlay, MOST_MESHED);
@@ -70,8 +68,7 @@ pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
     svg + &body + "</svg>\n"
 }
 
-/// The outlines of land and large lakes, for other pictures: longitude (169 west to 191 east) and latitude
-/// in degrees, with an accuracy of about one degree.
+/// The outlines of land and large lakes: longitude (169 west to 191 east) and latitude in degrees.
 pub fn coasts() -> impl Iterator<Item = &'static [(f64, f64)]> {
     land::shapes().iter().map(|shape| shape.coast.as_slice())
 }
@@ -82,7 +79,7 @@ fn caption(layout: &Layout) -> String {
     format!("{}, {}", plural(cities, "city", "cities"), plural(hosts, "host", "hosts"))
 }
 
-/// Escapes text for XML. Control characters are not allowed in XML at all.
+/// Control characters are not allowed in XML at all.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -98,7 +95,6 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// A line through points as the `d` of a path, to a tenth of a pixel.
 fn path(points: &[Point]) -> String {
     let mut d = String::new();
     for (index, Point { x, y }) in points.iter().enumerate() {
@@ -107,10 +103,10 @@ fn path(points: &[Point]) -> String {
     d
 }
 
-/// 30 cities have 435 links, which are still distinguishable if the cities are not all in one area.
+/// 30 cities have 435 links, which are still distinguishable.
 pub const MOST_MESHED: usize = 30;
 
-/// Latitude south of Cape Horn. Antarctica is omitted if no city and no arc is there.
+/// South of Cape Horn. Antarctica is omitted if no city and no arc is there.
 const SOUTH: f64 = -57.0;
 
 const CAPTION_HEIGHT: f64 = 28.0;

@@ -33,7 +33,6 @@ impl KnownCities {
         Self(own.into_iter().map(|(name, place)| (canonical(&name).to_owned(), place)).collect())
     }
 
-    /// A city's name in the world and its place, or an error.
     fn find(&self, name: &str) -> Result<(&str, Place), String> {
         let own = self.0.get_key_value(canonical(name)).map(|(name, place)| (name.as_str(), *place));
         let known = || gazetteer::find(name).map(|city| (city.name.as_str(), city.place()));
@@ -45,15 +44,14 @@ impl KnownCities {
 }
 
 impl Matrix {
-    /// Parses a list of `from,to,rtt_ms`, or a square table with cities in its first row and first column.
-    /// If a pair was measured in both directions, the result is the mean, with a note.
+    /// Parses a list of `from,to,rtt_ms`, or a square table. A pair measured in both directions
+    /// gets the mean.
     pub fn parse(document: &Document, known: &KnownCities) -> Result<Self, Diagnostic> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         table::read(document, &mut directed)?;
         Ok(directed.fold())
     }
 
-    /// The pairs of a list, with the same checks as a file.
     pub(crate) fn new(pairs: &[Pair], known: &KnownCities) -> Result<Self, String> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         for Pair(from, to, rtt) in pairs {
@@ -62,13 +60,11 @@ impl Matrix {
         Ok(directed.fold())
     }
 
-    /// The matrix as a list, for a self-contained world.
     pub(crate) fn into_pairs(self) -> Vec<Pair> {
         self.pairs.into_iter().map(|((a, b), rtt)| Pair(a, b, rtt)).collect()
     }
 }
 
-/// Round-trip times by source and destination city.
 struct Directed<'k> {
     known: &'k KnownCities,
     trips: BTreeMap<(&'k str, &'k str), Duration>,
@@ -80,7 +76,7 @@ impl<'k> Directed<'k> {
         self.add_known(from, to, rtt)
     }
 
-    /// Adds a measurement. Pairs within a city are ignored, because the metro minimum applies there.
+    /// Pairs within a city are ignored, because the metro minimum applies there.
     fn add_known(
         &mut self,
         (from, here): (&'k str, Place),
@@ -151,13 +147,13 @@ impl<'k> Directed<'k> {
 /// In vacuum: the lower limit for any medium.
 const LIGHT_KM_PER_S: f64 = 299_792.458;
 
-/// Tolerance for the positions of the measurement in two cities: two large cities' radii.
+/// Tolerance for the positions of the measurement: two large cities' radii.
 const COORDINATES_KM: f64 = 100.0;
 
 /// A larger value is not a round-trip time in milliseconds.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The cities of the gazetteer and some more. The pairs in both directions take 20 MB.
+/// The pairs in both directions take 20 MB.
 const MOST_CITIES: usize = 500;
 const MOST_TRIPS: usize = MOST_CITIES * MOST_CITIES;
 

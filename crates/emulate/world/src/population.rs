@@ -10,12 +10,8 @@ use crate::{
     geography::great_circle_km,
 };
 
-/// Number of `visitors` in each city, in the gazetteer's order, without cities that get none.
-///
-/// Visitors are apportioned to countries by their Internet users, and within a country to cities by
-/// population. The users of a country without a city in the gazetteer are assigned to the nearest city.
-/// Rounding keeps the sum exact, and the error of each country, and of each city within it, below one
-/// visitor.
+/// Number of `visitors` in each city, in the gazetteer's order, by the country's Internet users and
+/// the city's population.
 pub fn spread(visitors: u32) -> Vec<(&'static Entry, u32)> {
     let countries = gazetteer::countries();
     let users: Vec<_> = countries.iter().map(|country| country.users).collect();
@@ -30,11 +26,7 @@ pub fn spread(visitors: u32) -> Vec<(&'static Entry, u32)> {
     gazetteer::cities().iter().zip(counts).filter(|&(_, count)| count > 0).collect()
 }
 
-/// Divides `total` in proportion to `weights`, by the largest remainder method (Hare-Niemeyer): each weight
-/// gets the integer part of its share, and the rest goes to the largest fractions, in order for equal
-/// fractions.
-///
-/// The sum is `total`, unless all weights are 0: then all results are 0.
+/// Divides `total` in proportion to `weights`, by the largest remainder method (Hare-Niemeyer).
 pub fn apportion(total: u32, weights: &[u32]) -> Vec<u32> {
     let sum: u64 = weights.iter().copied().map(u64::from).sum();
     if sum == 0 {
@@ -54,7 +46,6 @@ pub fn apportion(total: u32, weights: &[u32]) -> Vec<u32> {
 }
 
 impl Visitors {
-    /// The group as single hosts, or an error message.
     pub(crate) fn hosts(&self) -> Result<Vec<Host>, String> {
         let counts: Vec<(Spanned<String>, u32)> =
             match (self.spread, self.cities.as_slice()) {
@@ -92,7 +83,6 @@ impl Visitors {
     }
 }
 
-/// Indices of the cities to which a country's users are assigned.
 fn cities_of(country: &Country) -> Vec<usize> {
     let cities = gazetteer::cities();
     match country.place() {
@@ -121,10 +111,7 @@ mod tests {
 
     #[test]
     fn the_largest_fractions_get_what_is_left() {
-        // The shares of 10 in the proportion 1 : 2 : 3 are 1.67, 3.33 and 5; the remaining one goes to the
-        // first.
         assert_eq!(apportion(10, &[1, 2, 3]), [2, 3, 5]);
-        // Three equal shares of 3.33: the first gets the rest.
         assert_eq!(apportion(10, &[7, 7, 7]), [4, 3, 3]);
         assert_eq!(apportion(u32::MAX, &[u32::MAX, 0]), [u32::MAX, 0]);
         assert_eq!(apportion(10, &[0, 0]), [0, 0]);
@@ -133,9 +120,8 @@ mod tests {
 
     #[test]
     fn one_visitor_for_each_thousand_users_is_the_table() {
-        // In this case every country's share is an integer. Ireland's 5100 are divided between Dublin and
-        // Cork as 1300 : 220, which is 4361.8 : 738.2. Ramallah's 4600 go to Tel Aviv (44 km) rather than
-        // Amman (73 km), in addition to Israel's 8900.
+        // Every country's share is an integer. Ireland's 5100 are Dublin's and Cork's as 1300 :
+        // 220. Ramallah's 4600 go to Tel Aviv (44 km), in addition to Israel's 8900.
         let world: u32 = gazetteer::countries().iter().map(|country| country.users).sum();
         let cities = by_name(world);
         assert_eq!((cities["dublin"], cities["cork"]), (4362, 738));
@@ -149,7 +135,6 @@ mod tests {
         let world: u32 = gazetteer::countries().iter().map(|country| country.users).sum();
         let spread = spread(2000);
         let sends_elsewhere = |code: &str| {
-            // Cities that are assigned a neighbouring country hold more than their country's users.
             gazetteer::countries().iter().filter(|country| country.place().is_some()).any(|country| {
                 cities_of(country).iter().any(|&city| gazetteer::cities()[city].country == code)
             })
@@ -167,8 +152,6 @@ mod tests {
 
     #[test]
     fn the_first_visitor_is_in_the_country_with_the_most_users() {
-        // China's share of one visitor is 1 090 000 / 5 307 735 = 0.21, the largest; within China,
-        // Shanghai's is the largest.
         assert_eq!(by_name(1), BTreeMap::from([("shanghai", 1)]));
     }
 }

@@ -1,5 +1,5 @@
-//! The minimum state of a stream (everything that was read or acknowledged), in memory and in a file; and the
-//! operator's acceptance of a loss.
+//! The minimum state of a stream (everything that was read or acknowledged), in memory and in a
+//! file; and the operator's acceptance of a loss.
 
 use std::{
     path::Path,
@@ -22,14 +22,13 @@ pub(crate) struct Acknowledged {
     highest: AtomicU64,
     is_read: AtomicBool,
     is_unknown: AtomicBool,
-    /// Whether a response contradicted the stream.
     is_doubted: AtomicBool,
-    /// The state that the operator accepted; the inner `None` is a missing stream.
+    /// The inner `None` is a missing stream.
     accepted: Mutex<Option<Option<StreamState>>>,
 }
 
 impl Acknowledged {
-    /// Reads the saved state of a stream from a directory, if there is one. Blocks.
+    /// Blocks.
     pub(crate) fn open(directory: Option<&Path>, stream: &str) -> Self {
         let (file, before) = StateFile::open(directory, stream);
         let seen = match before {
@@ -51,7 +50,7 @@ impl Acknowledged {
         }
     }
 
-    /// The expected state; `None` if nothing is known. `keys` is the number of keys in the index.
+    /// `None` if nothing is known. `keys` is the number of keys in the index.
     pub(crate) fn expected(&self, keys: u64) -> Option<StreamState> {
         let mut state = lock(&self.seen).clone()?;
         state.last_sequence = state.last_sequence.max(self.highest());
@@ -61,7 +60,6 @@ impl Acknowledged {
         Some(state)
     }
 
-    /// The same stream now has this state.
     pub(crate) fn follow(&self, mut state: StreamState) {
         self.reach(state.last_sequence);
         let mut seen = lock(&self.seen);
@@ -69,7 +67,6 @@ impl Acknowledged {
         *seen = Some(state);
     }
 
-    /// Another stream is used from now on.
     pub(crate) fn begin_anew(&self, state: StreamState) {
         self.is_read.store(false, SeqCst);
         self.highest.store(state.last_sequence, SeqCst);
@@ -84,7 +81,6 @@ impl Acknowledged {
         self.highest.load(SeqCst)
     }
 
-    /// The whole stream was read and has this number of keys.
     pub(crate) fn was_read(&self, keys: u64) {
         self.is_read.store(true, SeqCst);
         if self.is_unknown.swap(false, SeqCst) {
@@ -113,7 +109,6 @@ impl Acknowledged {
         self.is_doubted.load(SeqCst)
     }
 
-    /// Clears the doubt; returns whether there was one.
     pub(crate) fn take_doubt(&self) -> bool {
         self.is_doubted.swap(false, SeqCst)
     }
@@ -122,7 +117,6 @@ impl Acknowledged {
         *lock(&self.accepted) = Some(found);
     }
 
-    /// Whether the operator accepted this state. An acceptance is valid once.
     pub(crate) fn take_accepted(&self, found: Option<&StreamState>) -> bool {
         match (lock(&self.accepted).take(), found) {
             (Some(Some(accepted)), Some(found)) => accepted.is(found),
@@ -131,7 +125,7 @@ impl Acknowledged {
         }
     }
 
-    /// Writes the state to the file; for the same stream at most once per `every`. Blocks.
+    /// For the same stream at most once per `every`. Blocks.
     pub(crate) fn keep(&self, keys: u64, every: Duration) {
         let state = self.expected(keys).filter(|_| self.is_read());
         if let Some(state) = state

@@ -1,4 +1,5 @@
-//! Addresses of streams: `nats://user:password@10.0.0.5:4222,10.0.0.6/STREAM?replicas=3&creds=nats.creds`.
+//! Addresses of streams:
+//! `nats://user:password@10.0.0.5:4222,10.0.0.6/STREAM?replicas=3&creds=nats.creds`.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -156,7 +157,6 @@ impl fmt::Debug for Address {
     }
 }
 
-/// A host with its port, or the default port.
 fn server(text: &str) -> Result<String, AddressError> {
     if text.is_empty() {
         return Err(AddressError::NoServer);

@@ -36,7 +36,7 @@ pub struct Bucket {
     pub(crate) shared: Arc<SharedState>,
     pub(crate) address: Address,
     pub(crate) lines: Arc<ConnectionPool>,
-    /// Serialises the writes of each key: concurrent ones would be rejected by the server.
+    /// Concurrent writes of a key would be rejected by the server.
     turns: Vec<Mutex<()>>,
     hasher: RandomState,
     pub(crate) now: fn() -> Millis,
@@ -88,9 +88,7 @@ struct Change {
 }
 
 impl Bucket {
-    /// Starts to connect. No server needs to be reachable: until one is, requests fail with the reason. The
-    /// stream's state is saved in the directory `records` across restarts. `now` returns the wall-clock time.
-    /// Blocks.
+    /// Starts to connect. Until a server is reachable, requests fail with the reason.
     ///
     /// # Errors
     /// When a file that the address names cannot be read, or no thread can be started.
@@ -148,8 +146,8 @@ impl Bucket {
         Some(ready.client.max_payload() as u64)
     }
 
-    /// The record and the value of a key, if there is a record. It is at least as new as all previous writes
-    /// of this process.
+    /// The record and the value of a key, if there is a record. It is at least as new as all
+    /// previous writes of this process.
     ///
     /// # Errors
     /// When the key cannot be read.
@@ -179,7 +177,7 @@ impl Bucket {
         if message.sequence != known.sequence {
             self.shared.read(&full, Entry { sequence: message.sequence, record: record.clone() }, false);
         }
-        // A message that another program wrote in another format is not a record.
+        // Another program may write messages in another format.
         Ok(record.map(|record| Found { record, value: message.payload }))
     }
 
@@ -224,8 +222,8 @@ impl Bucket {
         self.write_all(namespace, all.collect()).await
     }
 
-    /// Writes one or many keys. After an error, the caller does not know which writes were applied, so copies
-    /// of all keys are reported as changed.
+    /// After an error, copies of all keys are reported as changed, because some writes may be
+    /// applied.
     async fn write_all(&self, namespace: &str, mut all: Vec<Change>) -> Result<Vec<Version>, Error> {
         let ready = self.shared.ready()?;
         let most = ready.client.max_payload() as u64;
@@ -251,7 +249,7 @@ impl Bucket {
         }
     }
 
-    /// Writes concurrently. Two writes of one key keep their order, because its lock is fair.
+    /// Two writes of one key keep their order, because its lock is fair.
     async fn write_many(
         &self,
         line: &Arc<Ready>,
@@ -274,7 +272,6 @@ impl Bucket {
         Err(Error::Partly { written, of, why: Box::new(why) })
     }
 
-    /// The version of the stored record, if it is newer than the version of the change.
     fn newer(&self, namespace: &str, change: &Change) -> Option<Version> {
         let version = change.version.as_ref()?;
         let known = self.shared.known(&joined(namespace, &change.key))?;
@@ -329,7 +326,7 @@ impl Bucket {
         clock.next((self.now)())
     }
 
-    /// Reads a key's last message after the server rejected `known` as the last one.
+    /// After the server rejected `known` as the last message.
     pub(crate) async fn catch_up(
         &self,
         ready: &Ready,
@@ -354,8 +351,8 @@ impl Bucket {
         Ok(())
     }
 
-    /// Removes expired values and old tombstones; to be called periodically. Returns the keys whose values
-    /// expired, and whether more keys are due immediately.
+    /// Removes expired values and old tombstones; to be called periodically. Returns the keys whose
+    /// values expired, and whether more keys are due immediately.
     ///
     /// # Errors
     /// When a change cannot be stored.
@@ -364,7 +361,6 @@ impl Bucket {
         if let Err(why) = spawn_blocking(move || shared.keep_record(BETWEEN_RECORDS)).await {
             tracing::debug!(error = %why, "the stream's state was not written");
         }
-        // Without a server there is nothing to do; requests report the error.
         let Ok(ready) = self.shared.ready() else { return Ok((Vec::new(), false)) };
         let now = (self.now)();
         if let Err(why) = self.shared.keep_mark(&ready, CursorState::Forward).await {
@@ -386,7 +382,6 @@ impl Bucket {
                             let version = record.version.clone();
                             self.shared.wrote(&full, Entry { sequence, record: Some(record) });
                             if !is_noted {
-                                // The other store expires the value itself.
                                 self.shared.index_mut().unnote(&full, &version);
                             }
                             ended.push((namespace.to_owned(), key.to_owned()));
@@ -395,8 +390,7 @@ impl Bucket {
                     }
                 }
                 Sweep::Forget => {
-                    // Deleted by sequence number, so that a newer message is kept. Another process may have
-                    // deleted it before.
+                    // Deleted by sequence number, so that a newer message is kept.
                     if let Err(why) = ready.stream.delete_message(sequence).await {
                         tracing::debug!(error = %why, "a deletion's message is not removed");
                     }
@@ -448,7 +442,6 @@ impl fmt::Debug for Bucket {
 }
 
 const TURNS: usize = 256;
-/// Messages in flight per request.
 pub(crate) const AT_ONCE: usize = 64;
 /// Attempts of a write while other writers are faster.
 pub(crate) const MOST_TRIES: usize = 32;

@@ -25,8 +25,7 @@ impl SharedState {
         Err(Error::NotReady(lacks(&self.stream)))
     }
 
-    /// Whether the stream has the newest known value except that of the key `but`, or a newer message of the
-    /// same key.
+    /// Or a newer message of the same key. The key `but` does not count.
     pub(crate) async fn has_newest(
         &self,
         ready: &Ready,

@@ -22,7 +22,7 @@ pub(crate) struct Credentials {
 /// The position up to which a stream was read.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// When the stream was created, which distinguishes it from another stream of the same name.
+    /// Distinguishes the stream from another one of the same name.
     pub(crate) created: Option<String>,
     pub(crate) last: u64,
     /// The position of the previous process, up to which this one reads again.
@@ -32,16 +32,11 @@ pub struct Place {
     pub(crate) is_anew: bool,
 }
 
-/// How the stream relates to a position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
-    /// Nothing was read before.
     Start,
-    /// The same stream, which continues.
     Place,
-    /// Another stream of the same name: the position is invalid.
     Anew,
-    /// The same stream with fewer messages than acknowledged.
     Less,
 }
 
@@ -58,9 +53,8 @@ impl Credentials {
 }
 
 impl Place {
-    /// Compares a stream with this position, and at the start with the state that the previous process saved.
-    /// Returns false while a lower sequence number may be due to a new leader that has not applied its log
-    /// yet.
+    /// Returns false while a lower sequence number may be due to a new leader that has not applied
+    /// its log yet.
     pub(crate) fn meet(&mut self, state: &StreamState, before: &Before) -> bool {
         let since = match (&self.created, before) {
             (Some(created), _) if *created != state.created => Since::Anew,
@@ -86,13 +80,12 @@ impl Place {
         true
     }
 
-    /// The lowest sequence number that the stream must have.
     pub(crate) fn reached(&self) -> u64 {
         self.last.max(self.before)
     }
 }
 
-/// Connects. `turn` is called when the connection is established or lost.
+/// `turn` is called when the connection is established or lost.
 pub(crate) async fn connect(
     address: &Address,
     secrets: &Credentials,
@@ -156,7 +149,6 @@ pub(crate) fn unavailable(error: &CreateStreamError) -> String {
     }
 }
 
-/// The error of a message that was not stored, or not acknowledged.
 pub(crate) fn refused(error: &PublishError) -> Error {
     let source = std::error::Error::source(error).and_then(|why| why.downcast_ref::<jetstream::Error>());
     match (error.kind(), source) {
@@ -169,7 +161,6 @@ pub(crate) fn refused(error: &PublishError) -> Error {
     }
 }
 
-/// The error of a message that the server rejected.
 pub(crate) fn refusal(why: &jetstream::Error) -> Error {
     use jetstream::ErrorCode as Code;
     match why.error_code() {
@@ -191,7 +182,6 @@ pub(crate) const NO_STREAM: &str =
     "the stream is not there, or NATS has no leader for it: ask again in a moment";
 const NO_JETSTREAM: &str =
     "JetStream is not enabled there: start nats-server with -js, or give the user's account jetstream";
-/// How long a reachable server may take to respond.
 pub(crate) const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 pub(crate) const BETWEEN_BEATS: Duration = Duration::from_secs(5);
 /// After this time without a heartbeat, the server removes a consumer.
@@ -205,7 +195,7 @@ mod tests {
         StreamState { created: created.to_owned(), last_sequence, keys: None }
     }
 
-    /// Meets a stream, again after a new leader had time to apply its log if necessary.
+    /// Retries after a new leader had time to apply its log.
     async fn meets(place: &mut Place, state: &StreamState, before: &Before) -> bool {
         if !place.meet(state, before) {
             tokio::time::advance(LONGEST_ANSWER).await;

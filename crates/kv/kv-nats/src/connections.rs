@@ -1,7 +1,8 @@
-//! One additional NATS connection per runtime, so that a response does not have to wake another thread.
+//! One additional NATS connection per runtime, so that a response does not have to wake another
+//! thread.
 //!
-//! Connections are made in the background. Requests use the feed's connection until the runtime's connection
-//! is established, and while it is lost. Only the feed's connection decides whether the stream is usable.
+//! Requests use the feed's connection until the runtime's connection is established, and while it
+//! is lost.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -30,7 +31,7 @@ pub(crate) struct ConnectionPool {
 
 enum PooledConnection {
     Open(Arc<Ready>),
-    /// The connection is being made, or was closed recently.
+    /// Being made, or closed recently.
     Shut,
 }
 
@@ -39,8 +40,7 @@ impl ConnectionPool {
         Arc::new(Self { address, secrets, of: RwLock::new(Some(HashMap::new())) })
     }
 
-    /// The connection of the current runtime, or else the feed's connection. Starts to connect if the runtime
-    /// has none.
+    /// Or else the feed's connection. Starts to connect if the runtime has none.
     pub(crate) fn here(self: &Arc<Self>, first: &Arc<Ready>) -> Arc<Ready> {
         let Ok(runtime) = Handle::try_current() else { return Arc::clone(first) };
         match self.read().as_ref().map(|of| of.get(&runtime.id())) {
@@ -58,8 +58,8 @@ impl ConnectionPool {
         Arc::clone(first)
     }
 
-    /// Handles the result of a request. A connection without a response may lead to a server that is
-    /// partitioned from its cluster, so it is not used for a while.
+    /// A connection without a response may lead to a partitioned server, so it is not used for a
+    /// while.
     pub(crate) fn told<T>(&self, line: &Arc<Ready>, answer: Result<T, Error>) -> Result<T, Error> {
         if let Err(Error::NotConfirmed(_) | Error::NotAnswered(_) | Error::NotReady(_)) = &answer {
             let mut of = self.write();
@@ -75,7 +75,7 @@ impl ConnectionPool {
         *self.write() = None;
     }
 
-    /// Reserves the entry of a runtime. Returns false if there is one already.
+    /// Returns false if there is one already.
     fn begin(&self, id: Id) -> bool {
         match self.write().as_mut().map(|of| of.entry(id)) {
             Some(Entry::Vacant(place)) => {
@@ -86,7 +86,6 @@ impl ConnectionPool {
         }
     }
 
-    /// Makes a runtime's connection, and a new one whenever it was closed.
     async fn keep(self: Arc<Self>, id: Id) {
         while self.read().is_some() {
             match self.connect().await.map(Arc::new) {
@@ -130,9 +129,8 @@ impl PooledConnection {
     }
 }
 
-/// How soon a closed connection is noticed. Shorter than the request timeout: a new earliest timer wakes its
-/// runtime, which costs a system call. Without this timer, the timeout of each request would be the earliest
-/// one.
+/// Shorter than the request timeout: a new earliest timer wakes its runtime, which costs a system
+/// call.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// Requests use the feed's connection meanwhile.
 const BEFORE_AGAIN: Duration = Duration::from_secs(5);

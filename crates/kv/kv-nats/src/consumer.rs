@@ -1,9 +1,8 @@
-//! The feed: a thread with its own connection that creates the stream if it is missing and keeps the index up
-//! to date.
+//! The feed: a thread with its own connection that creates the stream if it is missing and keeps
+//! the index up to date.
 //!
-//! A consumer delivers headers without values, in stream order. After a lost message or a missing heartbeat,
-//! it is replaced by a new consumer that continues after the last message that was read. There is no consumer
-//! while this process writes much and is the only writer.
+//! A consumer delivers headers without values, in stream order. It is replaced after a lost message
+//! or a missing heartbeat.
 
 use std::{
     sync::{Arc, atomic::Ordering::SeqCst},
@@ -32,7 +31,6 @@ struct Progress {
     guard: Guard,
 }
 
-/// Connects and follows the stream until the store is closed.
 pub(crate) async fn run(
     shared: Arc<SharedState>,
     address: Address,
@@ -65,7 +63,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Follows the stream from the last position until an error occurs, which is returned.
+/// Returns the error that ended it.
 async fn follow(shared: &SharedState, address: &Address, client: &Client, progress: &mut Progress) -> Why {
     progress.guard.be_careful();
     loop {
@@ -81,7 +79,6 @@ async fn follow(shared: &SharedState, address: &Address, client: &Client, progre
     }
 }
 
-/// Reads the stream with a consumer while others may write to it.
 async fn read(
     shared: &SharedState,
     address: &Address,
@@ -92,9 +89,7 @@ async fn read(
     shared.numbers.want(false);
     let context = context(client);
     let (found, since) = guard.admit(shared, At { address, client, context: &context }).await?;
-    // The stream's last message is present, because each subject keeps its last one. The number of pending
-    // messages alone is unreliable: a server may count messages that were replaced by newer ones, and then
-    // never report 0.
+    // The number of pending messages is unreliable; a subject keeps its last message.
     let newest = found.info.state.last_sequence;
     let stream = found.stream;
     let ready = Arc::new(Ready { client: client.clone(), stream: stream.clone() });
@@ -130,7 +125,6 @@ async fn read(
         let (sequence, pending) = (info.stream_sequence, info.pending);
         let mut is_ours = true;
         if let Some(key) = layout::full_key(&address.stream, &message.subject) {
-            // Most messages are this process's own writes.
             if !shared.is_known(&key, sequence) {
                 let none = HeaderMap::new();
                 let record = layout::record(message.headers.as_ref().unwrap_or(&none), None).ok();
@@ -149,14 +143,13 @@ async fn read(
         shared.numbers.want(worth != FollowMode::No);
         if worth == FollowMode::Yes {
             let name = consumer.cached_info().name.clone();
-            // If the deletion fails, the server removes the consumer after its inactivity threshold.
+            // Otherwise the server removes the consumer after its inactivity threshold.
             tokio::spawn(async move { stream.delete_consumer(&name).await.map(drop) });
             return Ok(());
         }
     }
 }
 
-/// Follows the stream by the sequence numbers of this process's writes, while it is the only writer.
 async fn go_alone(
     shared: &SharedState,
     address: &Address,
@@ -182,7 +175,6 @@ async fn go_alone(
     Ok(())
 }
 
-/// Whether the stream can be followed further.
 fn goes_on(shared: &SharedState, address: &Address, client: &Client) -> Result<(), String> {
     if shared.acknowledged.is_doubted() {
         return Err(lacks(&address.stream));

@@ -1,5 +1,5 @@
-//! Compares a stream with the acknowledged state. A stream that is missing, was recreated or has gone back is
-//! refused until it is complete again or the operator accepts it.
+//! Compares a stream with the acknowledged state. A stream that lacks messages is refused until it
+//! is complete or accepted.
 
 use std::time::Duration;
 
@@ -20,7 +20,6 @@ use crate::{
 
 pub(crate) enum Why {
     Trouble(String),
-    /// The stream lacks acknowledged messages.
     Refused(Loss),
 }
 
@@ -33,14 +32,11 @@ pub(crate) struct At<'a> {
 
 pub(crate) struct Guard {
     now: fn() -> Millis,
-    /// When the stream that is read was created.
     following: Option<String>,
-    /// The same for a stream that is not read yet, and how it relates to the previous one.
     next: Option<(String, Since)>,
     since: Option<Instant>,
     loss: Option<Loss>,
-    /// Whether the stream may have been replaced since the last check: the connection was lost, or a response
-    /// did not match.
+    /// Since the last check, the connection was lost or a response did not match.
     is_careful: bool,
 }
 
@@ -49,17 +45,14 @@ impl Guard {
         Self { now, following: None, next: None, since: None, loss: None, is_careful: true }
     }
 
-    /// The connection was lost or replaced.
     pub(crate) fn be_careful(&mut self) {
         self.is_careful = true;
     }
 
-    /// Reading starts at the start of the stream.
     pub(crate) fn begun(&mut self) {
         self.following = self.next.take().map(|(created, _)| created);
     }
 
-    /// Finds the stream and returns how it relates to the previous one.
     pub(crate) async fn admit(&mut self, shared: &SharedState, at: At<'_>) -> Result<(Found, Since), Why> {
         let acknowledged = &shared.acknowledged;
         self.is_careful |= acknowledged.take_doubt();
@@ -86,7 +79,7 @@ impl Guard {
         }
     }
 
-    /// Whether a stream is complete, without reading all of it.
+    /// Without reading all of it.
     async fn is_whole(
         &self,
         shared: &SharedState,
@@ -105,7 +98,7 @@ impl Guard {
         Ok(shared.has_newest(&ready, (self.now)(), None).await.map_err(said)?)
     }
 
-    /// An incomplete stream is used if the operator accepted it, or if a comparison finds nothing missing.
+    /// An incomplete stream is used if the operator accepted it, or if nothing is missing.
     async fn admit_less(
         &mut self,
         shared: &SharedState,
@@ -142,7 +135,6 @@ impl Guard {
         Err(Why::Refused(loss))
     }
 
-    /// Starts to use a stream. It is created if it is missing.
     async fn begin(
         &mut self,
         shared: &SharedState,
@@ -161,7 +153,7 @@ impl Guard {
         Ok((found, since))
     }
 
-    /// Compares the stream with the index. Reads the whole stream if the index is complete.
+    /// Reads the whole stream if the index is complete.
     async fn loss(
         &self,
         shared: &SharedState,
@@ -225,6 +217,6 @@ impl From<&str> for Why {
     }
 }
 
-/// A new leader may need this long to apply its log, and a response about the previous stream may arrive this
-/// late.
+/// A new leader may need this long to apply its log, and a response about the previous stream may
+/// arrive this late.
 const PATIENCE: Duration = LONGEST_ANSWER;

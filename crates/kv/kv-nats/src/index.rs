@@ -22,18 +22,17 @@ pub(crate) struct Index {
     due: BTreeSet<(u64, Arc<[u8]>)>,
     /// Messages that the other store may lack, by sequence number.
     noted: BTreeMap<u64, Arc<[u8]>>,
-    /// The other store has all messages up to this number except the noted ones; `None` if there is no other
-    /// store.
+    /// The other store has all messages up to this number except the noted ones; `None` if there is
+    /// no other store.
     given: Option<u64>,
     keys: u64,
     bytes: u64,
 }
 
-/// The last message of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) sequence: u64,
-    /// Its record; `None` if it cannot be decoded.
+    /// `None` if it cannot be decoded.
     pub(crate) record: Option<Record>,
 }
 
@@ -55,7 +54,7 @@ impl Index {
         self.entries.get(key)
     }
 
-    /// Applies a key's message, unless a newer one is known. Returns whether it was applied.
+    /// Returns whether it was applied: not if a newer message is known.
     pub(crate) fn apply(&mut self, key: &[u8], entry: Entry) -> bool {
         let (sequence, is_record) = (entry.sequence, entry.record.is_some());
         let bytes = entry.about().map(|about| about.bytes);
@@ -87,7 +86,6 @@ impl Index {
         true
     }
 
-    /// A key's message with this number was removed from the stream.
     pub(crate) fn forget(&mut self, key: &[u8], sequence: u64) {
         if self.entries.get(key).is_some_and(|known| known.sequence == sequence)
             && let Some((key, entry)) = self.entries.remove_entry(key)
@@ -96,7 +94,6 @@ impl Index {
         }
     }
 
-    /// Updates the totals and the other maps for a removed entry.
     fn take_off(&mut self, key: &Arc<[u8]>, entry: &Entry) {
         self.noted.remove(&entry.sequence);
         if let Some(about) = entry.about() {
@@ -108,7 +105,7 @@ impl Index {
         }
     }
 
-    /// At most `most` keys whose record is due. A tombstone that the other store lacks is not dropped.
+    /// A tombstone that the other store lacks is not dropped.
     pub(crate) fn due(&self, now: Millis, most: usize) -> Vec<(Arc<[u8]>, Entry)> {
         let due = self.due.iter().take_while(|(second, _)| *second <= now.seconds());
         let due = due.filter_map(|(_, key)| Some((key, self.entries.get(key)?)));
@@ -131,7 +128,6 @@ impl Index {
             if keys.len() == page.limit || looked == MOST_LOOKED {
                 return Listed { keys, next: last.map(|last| Cursor { last }) };
             }
-            // The index contains only keys that are UTF-8.
             let name = String::from_utf8_lossy(&key[namespace.len() + 1..]).into_owned();
             last = Some(name.clone());
             if let Some(about) = entry.record.as_ref().and_then(|record| record.value(now)) {
@@ -141,7 +137,6 @@ impl Index {
         Listed { keys, next: None }
     }
 
-    /// The number of keys with a value, and the size of their values.
     pub(crate) fn held(&self) -> (u64, u64) {
         (self.keys, self.bytes)
     }

@@ -1,9 +1,9 @@
-//! A stream that many data centres write and all of them read in the same order, and transient messages that
-//! are not stored.
+//! A stream that many data centres write and all of them read in the same order, and transient
+//! messages that are not stored.
 //!
-//! Each message belongs to a part. The stream keeps the last 10 000 messages of each part, and its last
-//! message until the part is deleted. So a reader that was disconnected for long detects missing messages by
-//! their numbers, independent of any clock. A full stream rejects new messages, and the sender is notified.
+//! Each message belongs to a part. The stream keeps the last 10 000 messages of each part, so a
+//! reader that was disconnected for long detects missing messages by their numbers. A full stream
+//! rejects new messages.
 
 use std::{
     path::Path,
@@ -68,12 +68,12 @@ pub struct Reader {
     behind: Behind,
 }
 
-/// Messages that were in the stream when it was opened and have not been received yet.
 struct Behind {
     left: u64,
-    /// The last of them. A server that was just started may report a higher number of pending messages.
+    /// The last of them. A server that was just started may report a higher number of pending
+    /// messages.
     newest: u64,
-    /// The deadline for the next of them: they may have been removed from the stream meanwhile.
+    /// The deadline for the next of them, which may have been removed from the stream.
     until: Instant,
 }
 
@@ -82,7 +82,6 @@ impl Behind {
         Self { left, newest, until: Instant::now() + BETWEEN_BEATS }
     }
 
-    /// A message with this number was received, with `pending` more in the stream.
     fn came(&mut self, number: u64, pending: u64) {
         if self.left > 0 {
             *self = Self::by(if number < self.newest { pending } else { 0 }, self.newest);
@@ -120,10 +119,11 @@ pub enum Came {
 }
 
 impl Journal {
-    /// Prepares the journal of an owner, such as a network, at an address. Reads the files that the address
-    /// names. The position is saved in the directory `records` across restarts. Blocks.
+    /// Prepares the journal of an owner, such as a network, at an address. Blocks, because it reads
+    /// the files that the address names.
     ///
-    /// # Errors When one of the files cannot be read.
+    /// # Errors
+    /// When one of the files cannot be read.
     pub fn new(address: Address, owner: &str, records: Option<&Path>) -> Result<Self, Error> {
         let secrets = Credentials::read(&address)?;
         let (file, before) = StateFile::open(records, &address.stream);
@@ -160,11 +160,12 @@ impl Journal {
         self.address.to_string()
     }
 
-    /// Connects, creates the stream if it is missing, and reads from a place. Subscribes to transient
-    /// messages to either of `ears`.
+    /// Connects, creates the stream if it is missing, and reads from a place. Subscribes to
+    /// transient messages to either of `ears`.
     ///
     /// # Errors
-    /// When NATS cannot be used, or the stream's settings could lose messages. The text is the reason.
+    /// When NATS cannot be used, or the stream's settings could lose messages. The text is the
+    /// reason.
     pub async fn open(&self, place: &mut Place, ears: [&str; 2]) -> Result<(Writer, Reader), String> {
         let failed = |why: &dyn std::fmt::Display| failed(&self.address, why);
         let turn = Arc::new(Notify::new());
@@ -235,8 +236,8 @@ impl Journal {
 }
 
 impl Writer {
-    /// Appends to a part and waits for the server's acknowledgement. A message with the same `id` as a recent
-    /// one is stored once.
+    /// Appends to a part and waits for the server's acknowledgement. A message with the same `id`
+    /// as a recent one is stored once.
     ///
     /// # Errors
     /// When the message is not stored, or not acknowledged.
@@ -281,8 +282,7 @@ impl Reader {
     /// Waits for the next event.
     ///
     /// # Errors
-    /// When the connection is lost, or messages were lost in transit. The text is the reason. The journal
-    /// must then be opened again at the same place.
+    /// When the connection is lost, or messages were lost in transit. The text is the reason.
     pub async fn next(&mut self) -> Result<Came, String> {
         loop {
             let [all, own] = &mut self.said;
@@ -329,8 +329,8 @@ impl Reader {
 }
 
 impl Place {
-    /// Whether the stream was recreated or has gone back, so that messages may be lost. It is read from its
-    /// start.
+    /// Whether the stream was recreated or has gone back, so that messages may be lost. It is read
+    /// from its start.
     pub fn is_anew(&self) -> bool {
         self.is_anew
     }
@@ -346,7 +346,6 @@ impl Place {
     }
 }
 
-/// The error of a stream that belongs to another owner or holds something else.
 fn not_ours(name: &str, owner: &str, subjects: &[String]) -> String {
     let of_other = || {
         let [subject] = subjects else { return None };
@@ -365,7 +364,7 @@ fn not_ours(name: &str, owner: &str, subjects: &[String]) -> String {
     }
 }
 
-/// Checks that the settings of an existing stream do not lose messages without notice.
+/// Whether the settings of an existing stream lose no messages without notice.
 fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
     let needs = |what: &str| needs(name, what);
     if config.retention != RetentionPolicy::Limits {
@@ -396,7 +395,7 @@ fn is_safe(name: &str, config: &stream::Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Encodes a name as one token of a subject, without dots, spaces and wildcards.
+/// Without dots, spaces and wildcards.
 fn token(name: &str) -> String {
     utf8_percent_encode(name, OUTSIDE).to_string()
 }
@@ -407,17 +406,18 @@ fn decoded(token: &str) -> String {
 
 const OUTSIDE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// The largest message in bytes, including headers: a quarter of the default max_payload of a server.
+/// The largest message in bytes, including headers: a quarter of the default max_payload of a
+/// server.
 pub const LONGEST_MESSAGE: usize = 256 << 10;
-/// Messages that the stream keeps of a part.
 const KEPT: i64 = 10_000;
-/// With fewer messages, a reader that was briefly disconnected might miss some.
+/// Otherwise a reader that was briefly disconnected might miss some.
 const LEAST_KEPT: i64 = 1000;
-/// The limit of the stream: 10 000 messages of 300 bytes (one purge each) of 300 data centres are 900 MB.
+/// For 10 000 messages of 300 bytes of 300 data centres, which are 900 MB.
 const MOST_BYTES: i64 = 1 << 30;
-/// Messages in flight to this reader: 16 MiB with [`LONGEST_MESSAGE`].
+/// 16 MiB in flight to this reader with [`LONGEST_MESSAGE`].
 const AT_ONCE: usize = 64;
-/// Queued messages per subscription. Further transient messages are dropped; their senders repeat them.
+/// Queued messages per subscription. Further transient messages are dropped; their senders repeat
+/// them.
 const WAITING: usize = 256;
 
 #[cfg(test)]

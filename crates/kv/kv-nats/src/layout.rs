@@ -1,22 +1,18 @@
-//! The layout of keys and values in a stream: one subject per key with one message, whose headers contain the
-//! record.
+//! The layout of keys and values in a stream: one subject per key with one message, whose headers
+//! contain the record.
 //!
-//! A subject consists of the stream's name, the namespace's id and the key. The key is encoded as base64url,
-//! because it may contain any bytes, but a subject token must not contain dots and spaces. A key of 512 bytes
-//! is encoded as 683 characters.
+//! A subject consists of the stream's name, the namespace's id and the key in base64url, because a
+//! subject token must not contain dots and spaces.
 
 use async_nats::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kv::{CorruptRecord, Record};
 
-/// The replication mark: what the other store has received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The sequence number up to which the other store has all messages.
     pub(crate) given: u64,
-    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: bool,
-    /// The sequence number of the mark's own message; 0 if there is none.
+    /// 0 if there is none.
     pub(crate) sequence: u64,
 }
 
@@ -24,7 +20,6 @@ pub(crate) fn subject(stream: &str, namespace: &str, key: &str) -> String {
     format!("{stream}.{namespace}.{}", URL_SAFE_NO_PAD.encode(key))
 }
 
-/// The subject of the mark of a data centre's store.
 pub(crate) fn mark_subject(stream: &str, data_centre: &str) -> String {
     subject(stream, PAIRED, data_centre)
 }
@@ -33,7 +28,7 @@ pub(crate) fn all(stream: &str) -> String {
     format!("{stream}.*.*")
 }
 
-/// The index key (see [`joined`]) of a subject; `None` if the subject does not belong to a key.
+/// `None` if the subject does not belong to a key.
 pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
     let (namespace, key) = subject.strip_prefix(stream)?.strip_prefix('.')?.split_once('.')?;
     if namespace == PAIRED {
@@ -44,13 +39,11 @@ pub(crate) fn full_key(stream: &str, subject: &str) -> Option<Vec<u8>> {
     Some(joined(namespace, &key))
 }
 
-/// The key with its namespace as prefix.
 pub(crate) fn joined(namespace: &str, key: &str) -> Vec<u8> {
     // Names of namespaces cannot contain NUL.
     [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
 }
 
-/// Splits what [`joined`] returned into namespace and key.
 pub(crate) fn parts(full_key: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(full_key).ok()?.split_once('\0')
 }
@@ -63,7 +56,7 @@ pub(crate) fn headers(record: &Record) -> HeaderMap {
     headers
 }
 
-/// The encoded size of headers in bytes, which counts towards the maximum payload.
+/// Counts towards the maximum payload.
 pub(crate) fn length(headers: &HeaderMap) -> u64 {
     let lines = headers.iter().flat_map(|(name, values)| {
         values.iter().map(|value| AsRef::<str>::as_ref(name).len() + value.as_str().len() + ": \r\n".len())
@@ -71,8 +64,7 @@ pub(crate) fn length(headers: &HeaderMap) -> u64 {
     ("NATS/1.0\r\n\r\n".len() + lines.sum::<usize>()) as u64
 }
 
-/// Decodes the record of a message. `bytes` is the length of the value; `None` if the consumer sends only
-/// headers, which then include the size.
+/// `bytes` is `None` if the consumer sends only headers, which then include the size.
 pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, CorruptRecord> {
     let field = |name: &str| headers.get(name).map(|value| value.as_str());
     let said = || field(SIZE).and_then(|text| text.parse().ok());
@@ -80,7 +72,7 @@ pub(crate) fn record(headers: &HeaderMap, bytes: Option<u64>) -> Result<Record, 
 }
 
 impl Mark {
-    /// Decodes a mark. An invalid one counts as a mark at 0.
+    /// An invalid one counts as a mark at 0.
     pub(crate) fn of(headers: &HeaderMap, sequence: u64) -> Self {
         let number = |name| headers.get(name)?.as_str().parse().ok();
         let is_filling = number(FILLING).is_some_and(|filling: u64| filling > 0);
@@ -95,13 +87,12 @@ impl Mark {
     }
 }
 
-/// The server stores a message only if this is the sequence number of the last message of its subject.
+/// The server stores a message only if this is the last sequence number of its subject.
 pub(crate) const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 /// Replaces the namespace in the subject of a mark; ids of namespaces use other letters.
 const PAIRED: &str = "paired";
 /// The size of the message, added by the server if it sends only headers.
 const SIZE: &str = "Nats-Msg-Size";
-/// Headers of a mark.
 const GIVEN: &str = "KV-Given";
 const FILLING: &str = "KV-Filling";
 

@@ -1,5 +1,5 @@
-//! Stores in streams of NATS JetStream: a bucket with keys, values and versions for the key-value store, and
-//! a journal with many writers and readers for purges.
+//! Stores in streams of NATS JetStream: a bucket with keys, values and versions for the key-value
+//! store, and a journal with many writers and readers for purges.
 //!
 //! | subject | module or item |
 //! | --- | --- |
@@ -9,17 +9,17 @@
 //! | a stream that many data centres write and all of them read | [`Journal`] |
 //! | subjects and headers of keys and values | `layout.rs` |
 //! | the in-memory index of all keys | `index.rs` |
-//! | one connection per runtime | `lines.rs` |
+//! | one connection per runtime | `connections.rs` |
 //! | conditional writes and reads of the last message | `publish.rs` |
-//! | replication between two stores, durable across restarts | `paired.rs`, `index/paired.rs`, `mark.rs` |
-//! | the bucket's stream, and the feed that keeps the index up to date | `stream.rs`, `feed.rs` |
+//! | replication between two stores, durable across restarts | `paired.rs`, `index/paired.rs`, `replication_cursor.rs` |
+//! | the bucket's stream, and the feed that keeps the index up to date | `stream.rs`, `consumer.rs` |
 //! | detecting loss of acknowledged messages, across restarts | `guard.rs`, `confirm.rs`, `acknowledged.rs`, `state_file.rs`, `loss.rs` |
-//! | following the stream without a consumer while there are no other writers | `alone.rs` |
-//! | state shared by the bucket and its feed | `shared.rs` |
+//! | following the stream without a consumer while there are no other writers | `sole_writer.rs` |
+//! | state shared by the bucket and its feed | `state.rs` |
 //!
-//! A write states the sequence number of its key's last known message. If another writer was faster, the
-//! server rejects the write; the writer then reads the newer message and makes a newer version. Versions,
-//! expiration and pages are defined by the engine, `kv`.
+//! A write states the sequence number of its key's last known message. If another writer was
+//! faster, the server rejects the write; the writer then reads the newer message and makes a newer
+//! version.
 
 mod acknowledged;
 mod address;

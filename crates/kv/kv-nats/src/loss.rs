@@ -5,8 +5,8 @@ use std::fmt;
 use async_nats::jetstream::stream::Info;
 use serde::{Deserialize, Serialize};
 
-/// The state of a stream at one moment. The creation time distinguishes it from another stream of the same
-/// name.
+/// The state of a stream at one moment. The creation time distinguishes it from another stream of
+/// the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamState {
     /// When it was created (RFC 3339).
@@ -27,8 +27,8 @@ pub struct Loss {
     pub expected: StreamState,
     /// Its state now; `None` if it is missing.
     pub found: Option<StreamState>,
-    /// The number of keys that are missing or older than acknowledged; `None` after a restart, when the keys
-    /// are unknown.
+    /// The number of keys that are missing or older than acknowledged; `None` after a restart, when
+    /// the keys are unknown.
     pub missing_keys: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The error message while a difference is not confirmed.
+/// While a difference is not confirmed.
 pub(crate) fn lacks(stream: &str) -> String {
     format!(
         "stream {stream} lacks acknowledged messages, or NATS has not recovered it yet: it is checked again"

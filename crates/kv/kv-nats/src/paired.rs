@@ -1,5 +1,5 @@
-//! Replication between two stores: which keys the other store may lack, and the versions of the keys in a
-//! range.
+//! Replication between two stores: which keys the other store may lack, and the versions of the
+//! keys in a range.
 
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -29,8 +29,8 @@ pub struct Noted {
 }
 
 impl Bucket {
-    /// Noted keys after this position: at most `most.0` keys with at most `most.1` bytes of values, but at
-    /// least one key.
+    /// Noted keys after this position: at most `most.0` keys with at most `most.1` bytes of values,
+    /// but at least one key.
     ///
     /// # Errors
     /// When a key cannot be read.
@@ -47,8 +47,8 @@ impl Bucket {
         stream::iter(read).buffered(AT_ONCE).collect::<Vec<_>>().await.into_iter().collect()
     }
 
-    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
-    /// names; and where the covered span ends.
+    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1`
+    /// bytes of names; and where the span ends.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -61,8 +61,8 @@ impl Bucket {
         Ok(self.shared.index().known(span, most, (self.now)()))
     }
 
-    /// Stores records of the other store durably and returns the result for each. `None` stands for a value
-    /// that exceeds the maximum payload; it is skipped.
+    /// Stores records of the other store durably and returns the result for each. `None` stands for
+    /// a value that exceeds the maximum payload; it is skipped.
     ///
     /// # Errors
     /// When one of them cannot be stored; others may be.
@@ -82,8 +82,8 @@ impl Bucket {
         });
         let done: Vec<_> = stream::iter(takes).buffered(AT_ONCE).collect().await;
         if let Some(why) = done.iter().find_map(|(_, _, taken)| taken.as_ref().err().cloned()) {
-            // After an error, the caller does not know which records were stored, so copies of all keys are
-            // reported as changed.
+            // After an error, copies of all keys are reported as changed, because some records may
+            // be stored.
             for (key, version, taken) in &done {
                 self.shared.note(key.as_bytes(), taken.as_ref().ok().map(|_| version));
             }
@@ -147,6 +147,7 @@ impl Bucket {
     /// Notes durably that the other store may lack these keys.
     ///
     /// # Errors
+    /// When the stream cannot be used, or the notes cannot be stored.
     pub async fn note(&self, full_keys: &[String]) -> Result<(), Error> {
         let ready = self.shared.ready()?;
         {
@@ -158,8 +159,7 @@ impl Bucket {
         self.shared.keep_mark(&ready, CursorState::Back).await
     }
 
-    /// Notes that the other store has these versions. Newer records remain noted. The note is durable after
-    /// about a second; after a restart before that, the keys are sent again.
+    /// Notes that the other store has these versions. Newer records remain noted.
     pub fn unnote(&self, known: &[(String, Version)]) {
         let mut index = self.shared.index_mut();
         for (key, version) in known {

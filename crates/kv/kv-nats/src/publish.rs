@@ -1,5 +1,5 @@
-//! Writes a message if the last message of its subject is the known one, and reads the last message of a
-//! subject.
+//! Writes a message if the last message of its subject is the known one, and reads the last message
+//! of a subject.
 
 use async_nats::{
     HeaderMap, Request, RequestErrorKind, StatusCode,
@@ -18,13 +18,11 @@ use crate::{
 };
 
 pub(crate) enum Attempt {
-    /// The message is stored with this sequence number.
     Done(u64),
-    /// Another writer was faster.
     Late,
 }
 
-/// Writes a record if `after` is the last message of its subject, and waits for the server's acknowledgement.
+/// Stores the record if `after` is the last message of its subject.
 pub(crate) async fn publish(
     shared: &SharedState,
     ready: &Ready,
@@ -36,7 +34,6 @@ pub(crate) async fn publish(
     send(shared, ready, subject, (headers(record), after), value).await
 }
 
-/// As [`publish`], with any headers.
 pub(crate) async fn send(
     shared: &SharedState,
     ready: &Ready,
@@ -89,7 +86,7 @@ pub(crate) struct Message {
     pub(crate) payload: Bytes,
 }
 
-/// The last message of a subject, which is `known` or a later one; `None` if it was removed.
+/// Returns `known` or a later message; `None` if it was removed.
 pub(crate) async fn read(
     ready: &Ready,
     (stream, subject): (&str, &str),
@@ -106,8 +103,7 @@ pub(crate) async fn read(
     }
 }
 
-/// The last message of a subject, from any server with a replica. The client's own method also parses the
-/// time of the message.
+/// From any server with a replica.
 async fn nearest(ready: &Ready, stream: &str, subject: &str) -> Result<Option<Message>, Error> {
     let unclear = |why: &str| Error::NotAnswered(format!("the response to a read {why}"));
     let asked = format!("$JS.API.DIRECT.GET.{stream}.{subject}");
@@ -124,7 +120,7 @@ async fn nearest(ready: &Ready, stream: &str, subject: &str) -> Result<Option<Me
     Ok(Some(Message { sequence, headers, payload: answer.payload }))
 }
 
-/// The last message of a subject, from the leader of the stream.
+/// From the leader of the stream.
 pub(crate) async fn last(ready: &Ready, subject: &str) -> Result<Option<StreamMessage>, Error> {
     match ready.stream.get_last_raw_message_by_subject(subject).await {
         Ok(message) => Ok(Some(message)),
@@ -133,5 +129,4 @@ pub(crate) async fn last(ready: &Ready, subject: &str) -> Result<Option<StreamMe
     }
 }
 
-/// The sequence number, in the response to a read.
 const SEQUENCE: &str = "Nats-Sequence";

@@ -1,10 +1,8 @@
-//! The replication mark of a paired store: the sequence number up to which the other store has all messages,
-//! and whether the other store may have keys that this store never received.
+//! The replication mark of a paired store: the sequence number up to which the other store has all
+//! messages, and whether the other store may have keys that this store never received.
 //!
-//! The mark is a message in the same stream, so that it is lost, restored or moved together with the data it
-//! describes. After a start, all messages after the mark are sent to the other store; a repeated record has
-//! no effect. So the mark need not follow each write: it is moved forward periodically, and moved back
-//! immediately.
+//! The mark is a message in the same stream, so that it is restored together with the data. After a
+//! start, all messages after the mark are sent to the other store.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -16,19 +14,16 @@ use crate::{
     state::{Ready, SharedState},
 };
 
-/// In which direction the mark may move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CursorState {
     /// Only back: the other store lacks a message before it.
     Back,
-    /// Also forward, to the last possible position.
     Forward,
 }
 
 impl SharedState {
-    /// Starts to read a stream whose content is unknown, and reads its mark if there is another store.
-    /// Records durably that an empty or incomplete stream may lack keys of the other store, before the stream
-    /// is used.
+    /// Records durably, before the stream is used, that an empty or incomplete stream may lack keys
+    /// of the other store.
     pub(crate) async fn begin(&self, ready: &Ready, is_empty: bool, since: Since) -> Result<(), Error> {
         let Some(subject) = &self.mark_subject else {
             self.start_anew(None);
@@ -48,7 +43,6 @@ impl SharedState {
         self.keep_mark(ready, CursorState::Back).await
     }
 
-    /// Writes the mark if it has changed.
     pub(crate) async fn keep_mark(&self, ready: &Ready, course: CursorState) -> Result<(), Error> {
         let Some(subject) = &self.mark_subject else { return Ok(()) };
         let mut marked = self.marked.lock().await;
@@ -67,15 +61,14 @@ impl SharedState {
                     *marked = Mark { sequence, ..mark };
                     return Ok(());
                 }
-                // Another process of this data centre wrote the mark, or this process did without receiving
-                // the acknowledgement.
+                // Another process wrote the mark, or this one without receiving the
+                // acknowledgement.
                 Attempt::Late => *marked = read(ready, subject).await?.unwrap_or_default(),
             }
         }
         Err(Error::Busy)
     }
 
-    /// The sequence number up to which the other store has all messages that were read.
     fn given(&self) -> u64 {
         // Loaded before the index: all messages up to this number are in the index.
         let read = self.read_upto.load(SeqCst);

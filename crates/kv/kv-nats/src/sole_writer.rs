@@ -1,10 +1,7 @@
 //! Follows a stream without a consumer while this process is its only writer.
 //!
-//! A consumer also delivers the data centre's own writes, which is about a sixth of the cost of a write for
-//! server and edge together. The sequence numbers in the server's acknowledgements provide the same
-//! information: while they have no gap, there is no other writer. A missing number is the message of another
-//! writer, or one whose acknowledgement was lost; then the stream is read with a consumer from that number
-//! on.
+//! While the sequence numbers in the server's acknowledgements have no gap, there is no other
+//! writer. After a gap, the stream is read with a consumer again.
 
 use std::{
     mem,
@@ -17,7 +14,6 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Decides by the messages of a consumer whether following without it is worthwhile.
 #[derive(Debug, Default)]
 pub(crate) struct WriteStreak {
     /// Consecutive messages that were written by this process.
@@ -28,7 +24,7 @@ pub(crate) struct WriteStreak {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FollowMode {
     No,
-    /// Sequence numbers must be collected, so that the first ones are available when the consumer is removed.
+    /// Collect sequence numbers, so that the first ones are available when the consumer is removed.
     Soon,
     Yes,
 }
@@ -49,7 +45,6 @@ impl WriteStreak {
     }
 }
 
-/// Sequence numbers of messages that were written by this process and are in the index; collected on demand.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceBuffer {
     are_wanted: AtomicBool,
@@ -60,7 +55,6 @@ impl SequenceBuffer {
     pub(crate) fn add(&self, number: u64) {
         if self.are_wanted.load(SeqCst) {
             let mut gathered = self.gathered();
-            // A number that is left out appears as a gap.
             if gathered.len() < MOST_GATHERED {
                 gathered.push(number);
             }
@@ -73,7 +67,6 @@ impl SequenceBuffer {
         }
     }
 
-    /// The numbers since the last call, in any order.
     pub(crate) fn take(&self) -> Vec<u64> {
         mem::take(&mut *self.gathered())
     }
@@ -83,14 +76,11 @@ impl SequenceBuffer {
     }
 }
 
-/// The position up to which all messages are known, by the sequence numbers of this process's writes.
 #[derive(Debug)]
 pub(crate) struct SequenceTracker {
-    /// All messages up to this number are known.
     pub(crate) last: u64,
     /// Numbers after a gap, sorted.
     ahead: Vec<u64>,
-    /// The greatest number at the last look.
     newest: u64,
 }
 
@@ -99,11 +89,11 @@ impl SequenceTracker {
         Self { last, ahead: Vec::new(), newest: last }
     }
 
-    /// Handles the numbers since the last look. Returns whether to continue: there are enough numbers, and no
-    /// gap that already existed at the last look.
+    /// Returns whether to continue: there are enough numbers, and no gap that already existed at
+    /// the last look.
     pub(crate) fn look(&mut self, mut gathered: Vec<u64>) -> bool {
-        // A consumer may have delivered messages whose acknowledgements are late. All numbers of a recreated
-        // stream are lower.
+        // A consumer may have delivered messages whose acknowledgements are late. All numbers of a
+        // recreated stream are lower.
         gathered.retain(|&number| number > self.last);
         let are_many = gathered.len() >= FEWEST;
         self.ahead.extend(gathered);
@@ -120,12 +110,12 @@ impl SequenceTracker {
     }
 }
 
-/// The interval of looks. The message of another writer is noticed at most two intervals later.
+/// The message of another writer is noticed at most two intervals later.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// The fewest numbers per look; below that, a consumer is cheaper.
 const FEWEST: usize = 10;
-/// Consecutive own messages after which the consumer is removed, and after which numbers are collected. Fewer
-/// messages than the difference are in flight at any time.
+/// Consecutive own messages after which the consumer is removed, and after which numbers are
+/// collected.
 const ENOUGH: usize = 1000;
 const NEARLY: usize = 500;
 const LONGEST_STREAK: Duration = Duration::from_secs(2);
@@ -151,7 +141,6 @@ mod tests {
             (told[498], told[499], told[998], told[999]),
             (FollowMode::No, FollowMode::Soon, FollowMode::Soon, FollowMode::Yes)
         );
-        // A message of another writer, and then too few messages per second.
         assert!(all(1998, second / 5000, 999).iter().all(|worth| *worth != FollowMode::Yes));
         assert!(all(5000, second / 450, 0).iter().all(|worth| *worth != FollowMode::Yes));
     }
@@ -159,8 +148,6 @@ mod tests {
     #[test]
     fn a_gap_that_stays_and_a_lull_end_it() {
         let mut gapless = SequenceTracker::behind(100);
-        // Acknowledgements arrive in any order, and late ones belong to messages that a consumer has
-        // delivered.
         assert!(gapless.look((90..=125).rev().collect()));
         assert_eq!(gapless.last, 125);
         assert!(gapless.look((127..=160).collect()), "126 may be under way");
@@ -170,7 +157,6 @@ mod tests {
         assert!(!gapless.look((201..=240).collect()), "161 is somebody else's");
         assert_eq!(gapless.last, 160);
         assert!(!SequenceTracker::behind(100).look((101..=109).collect()), "few");
-        // A recreated stream begins at 1.
         assert!(!SequenceTracker::behind(1000).look((1..=40).collect()));
     }
 
@@ -192,8 +178,6 @@ mod tests {
     }
 
     proptest! {
-        /// With any delay of acknowledgements, only own messages count as known, and the message of another
-        /// writer is detected two looks after an acknowledgement with a higher number.
         #[test]
         fn only_what_was_written_here_is_known(
             others in prop::collection::btree_set(1_u64..=4000, 0..3),
@@ -201,7 +185,6 @@ mod tests {
         ) {
             let mut gapless = SequenceTracker::behind(0);
             let foreign = others.first().copied().unwrap_or(u64::MAX);
-            // The numbers of each look, some of which are delivered one look later.
             let looks = |look: u64| (look * 100 + 1..=look * 100 + 100).filter(|number| !others.contains(number));
             let is_late = |number: &u64| usize::try_from(*number).is_ok_and(|number| late[number - 1]);
             for look in 0_u64..40 {

@@ -1,5 +1,5 @@
-//! State shared by the bucket and its feed: the index, the clock, the connection, and the keys that others
-//! wrote.
+//! State shared by the bucket and its feed: the index, the clock, the connection, and the keys that
+//! others wrote.
 
 use std::{
     collections::HashSet,
@@ -24,7 +24,6 @@ use crate::{
 };
 
 pub(crate) struct SharedState {
-    /// The name in versions that are made here.
     pub(crate) name: StoreName,
     pub(crate) stream: String,
     pub(crate) acknowledged: Acknowledged,
@@ -32,20 +31,17 @@ pub(crate) struct SharedState {
     /// The position up to which messages of keys were read in stream order.
     pub(crate) read_upto: AtomicU64,
     pub(crate) numbers: SequenceBuffer,
-    /// The subject of the mark; `None` if there is no other store.
+    /// `None` if there is no other store.
     pub(crate) mark_subject: Option<String>,
     pub(crate) marked: tokio::sync::Mutex<Mark>,
-    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: AtomicBool,
     /// The same, because the stream lacks acknowledged messages that the other store may have.
     pub(crate) is_short: AtomicBool,
     clock: Mutex<HybridClock>,
     state: RwLock<State>,
-    /// Versions whose writes are in flight.
     under_way: Mutex<HashSet<Version>>,
     heard: Mutex<RemoteWrites>,
     is_heard: Notify,
-    /// The connection was established or lost, or the store was closed.
     pub(crate) turn: Notify,
     is_closed: AtomicBool,
 }
@@ -99,7 +95,6 @@ impl SharedState {
         }
     }
 
-    /// The connection, if the stream can be used and was read completely.
     pub(crate) fn ready(&self) -> Result<Arc<Ready>, Error> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(ready) => Ok(Arc::clone(ready)),
@@ -108,7 +103,6 @@ impl SharedState {
         }
     }
 
-    /// Why the stream cannot be used; `None` if it can.
     pub(crate) fn why_not(&self) -> Option<String> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
             State::Ready(_) => None,
@@ -139,12 +133,11 @@ impl SharedState {
         self.turn.notify_one();
     }
 
-    /// Writes the stream's state to its file, at most once per `every`. Blocks.
+    /// At most once per `every`. Blocks.
     pub(crate) fn keep_record(&self, every: Duration) {
         self.acknowledged.keep(self.index().held().0, every);
     }
 
-    /// Whether the other store has everything that was acknowledged here.
     pub(crate) fn has_given_all(&self) -> bool {
         self.mark_subject.is_some() && self.acknowledged.is_read() && self.index().noted() == 0
     }
@@ -159,10 +152,6 @@ impl SharedState {
         self.set(State::Refused(Box::new(loss)));
     }
 
-    /// The operator accepts the stream in the state in which it was refused.
-    ///
-    /// # Errors
-    /// When the stream is not refused, or in another state. The text is the reason.
     pub(crate) fn accept(&self, found: Option<StreamState>) -> Result<Loss, String> {
         let loss = self.loss().ok_or("no stream is refused")?;
         if !loss.is_of(found.as_ref()) {
@@ -173,7 +162,6 @@ impl SharedState {
         Ok(loss)
     }
 
-    /// Reports in the log and to all requests why the stream cannot be used.
     pub(crate) fn trouble(&self, why: String) {
         if self.is_closed() {
             return;
@@ -208,7 +196,6 @@ impl SharedState {
         self.index().get(key).is_some_and(|known| known.sequence == sequence)
     }
 
-    /// A message that was written by this process.
     pub(crate) fn wrote(&self, key: &[u8], entry: Entry) {
         let sequence = entry.sequence;
         self.index_mut().apply(key, entry);
@@ -219,8 +206,7 @@ impl SharedState {
         self.index_mut().forget(key, sequence);
     }
 
-    /// A message that was read. Reported to holders of copies if it is new and not a write in flight of this
-    /// process.
+    /// Reported to holders of copies if it is new and not a write in flight here.
     pub(crate) fn read(&self, key: &[u8], entry: Entry, is_first: bool) {
         let version = entry.version().cloned();
         if let Some(version) = &version {
@@ -235,7 +221,6 @@ impl SharedState {
         self.note(key, version.as_ref());
     }
 
-    /// Reports a changed key to holders of copies.
     pub(crate) fn note(&self, key: &[u8], version: Option<&Version>) {
         if let Some((namespace, key)) = parts(key) {
             let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -249,20 +234,18 @@ impl SharedState {
         }
     }
 
-    /// Clears the index, because the stream is another one. The other store, if there is one, has all its
-    /// messages up to `given`.
+    /// The other store, if there is one, has all messages up to `given`.
     pub(crate) fn start_anew(&self, given: Option<u64>) {
         *self.index_mut() = Index::of_pair(given);
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).is_more = true;
         self.is_heard.notify_one();
     }
 
-    /// The keys that others wrote since the last call.
     fn take_heard(&self) -> RemoteWrites {
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Marks a version as being written by this process until the returned guard is dropped.
+    /// Until the returned guard is dropped.
     pub(crate) fn writing(&self, version: Version) -> Writing<'_> {
         self.under_way().insert(version.clone());
         Writing { shared: self, version }
@@ -306,7 +289,6 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// The most keys that are listed for holders of copies. A reader that is this far behind has few copies worth
-/// listing.
+/// For holders of copies. A reader that is this far behind has few copies worth listing.
 const MOST_HEARD: usize = 10_000;
 pub(crate) const CLOSED: &str = "the store was closed: a new process has taken over";

@@ -26,7 +26,6 @@ struct Written {
     at: Option<Instant>,
 }
 
-/// The content at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Before {
     Unknown,
@@ -35,7 +34,7 @@ pub(crate) enum Before {
 }
 
 impl StateFile {
-    /// Reads the file of a stream. Without a directory there is no file. Blocks.
+    /// Without a directory there is no file. Blocks.
     pub(crate) fn open(directory: Option<&Path>, stream: &str) -> (Self, Before) {
         let path = directory.map(|directory| directory.join(format!("{stream}.json")));
         let before = path.as_deref().map_or(Before::Unknown, read);
@@ -50,10 +49,6 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Writes a new state; for the same stream at most once per `every`. Blocks.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn write(&self, state: &StreamState, every: Duration) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let mut written = self.written();

@@ -24,7 +24,7 @@ fn wanted(address: &Address) -> Config {
         subjects: vec![layout::all(&address.stream)],
         description: Some("keys and values of Longhaul".to_owned()),
         max_messages_per_subject: 1,
-        // A full stream rejects new messages. With discard old it would drop keys that were not deleted.
+        // With discard old, a full stream would drop keys that were not deleted.
         discard: DiscardPolicy::New,
         storage: StorageType::File,
         num_replicas: address.replicas,
@@ -38,7 +38,7 @@ pub(crate) struct Found {
     pub(crate) stream: Stream<()>,
 }
 
-/// The stream, if it exists. Fails if its settings are unsuitable.
+/// Fails if its settings are unsuitable.
 pub(crate) async fn find(context: &Context, address: &Address) -> Result<Option<Found>, String> {
     let name = &address.stream;
     let answer = context.request(format!("STREAM.INFO.{name}"), &()).await;
@@ -49,7 +49,6 @@ pub(crate) async fn find(context: &Context, address: &Address) -> Result<Option<
     }
 }
 
-/// The stream; created if it is missing.
 pub(crate) async fn make(context: &Context, address: &Address) -> Result<Found, String> {
     let stream = context.get_or_create_stream(wanted(address)).await.map_err(|why| unavailable(&why))?;
     found(context, address, stream.cached_info().clone()).await
@@ -82,7 +81,7 @@ fn fit(config: &Config, address: &Address) -> Result<(), String> {
     Ok(())
 }
 
-/// A consumer that sends the headers of all messages after this one, in stream order.
+/// Sends the headers of all messages after this one, in stream order.
 pub(crate) fn consumer(client: &Client, after: u64) -> push::Config {
     push::Config {
         deliver_subject: client.new_inbox(),

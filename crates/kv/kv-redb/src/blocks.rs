@@ -1,8 +1,8 @@
 //! Blocks of 4 KiB below the database, each with a checksum that is verified by every read.
 //!
-//! A group consists of one block of checksums and the 511 data blocks they belong to. The database sees only
-//! the data blocks. It overwrites one block in place, its header, whose checksum is in the same sector,
-//! because a crash does not tear a sector.
+//! A group consists of one block of checksums and the 511 data blocks they belong to. The header is
+//! overwritten in place; its checksum is in the same sector, because a crash does not tear a
+//! sector.
 
 use std::{
     fmt, io, mem,
@@ -22,7 +22,6 @@ use crate::damage::{Damage, DamagedPage};
 /// The bytes of a database.
 pub type Storage = Box<dyn StorageBackend>;
 
-/// A database's storage with checksums. The database and its file have one handle each.
 #[derive(Clone)]
 pub(crate) struct Blocks {
     storage: Arc<Storage>,
@@ -31,8 +30,8 @@ pub(crate) struct Blocks {
     recovery: Arc<Recovery>,
 }
 
-/// During recovery after a crash, the database verifies pages by its own checksums, because a block may have
-/// reached the disk without its checksum here.
+/// During recovery, the database verifies pages by its own checksums, because a block may lack its
+/// checksum here.
 #[derive(Default)]
 struct Recovery {
     /// Set when the database reads the header, after it has locked the file.
@@ -44,9 +43,7 @@ struct Recovery {
 #[derive(Debug)]
 pub(crate) enum NotBlocks {
     Io(io::Error),
-    /// The file is empty.
     Empty,
-    /// The first or the last blocks are missing.
     CutOff,
     /// A database without block checksums, from an earlier version.
     Plain,
@@ -91,7 +88,6 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Initialises an empty storage.
     pub(crate) fn format(storage: Storage, damage: Arc<Damage>) -> io::Result<Self> {
         storage.set_len(0)?;
         storage.set_len(BLOCK)?;
@@ -103,8 +99,7 @@ impl Blocks {
         Self { storage: Arc::new(storage), writing: Arc::default(), damage, recovery: Arc::default() }
     }
 
-    /// The sector of the header; `None` if its checksum does not match. A header that was never written is
-    /// zero.
+    /// `None` if its checksum does not match. A header that was never written is zero.
     fn header(&self) -> io::Result<Option<[u8; SECTOR]>> {
         let mut sector = [0; SECTOR];
         if self.len()? == 0 {
@@ -115,8 +110,7 @@ impl Blocks {
         Ok((checksum(0, bytes) == sum || sector == [0; SECTOR]).then_some(sector))
     }
 
-    /// Ends the recovery and writes the missing checksums: the database has verified all pages in use, and
-    /// all others are free.
+    /// The database has verified all pages in use, and all others are free.
     pub(crate) fn end_recovery(&self) -> io::Result<()> {
         self.recovery.is_over.store(true, Relaxed);
         let unmatched = mem::take(&mut *self.recovery.unmatched());
@@ -128,7 +122,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads whole blocks. Returns the number of the first block that does not match its checksum.
+    /// Returns the number of the first block that does not match its checksum.
     fn read_blocks(&self, blocks: Range<u64>, out: &mut [u8]) -> io::Result<Option<u64>> {
         let mut wrong = None;
         let mut rest = out;
@@ -153,7 +147,7 @@ impl Blocks {
         Ok(wrong)
     }
 
-    /// Reads and verifies blocks. A mismatch unwinds with [`DamagedPage`].
+    /// A mismatch unwinds with [`DamagedPage`].
     fn read_matching(&self, blocks: Range<u64>, out: &mut [u8]) -> io::Result<()> {
         let offset = blocks.start * BLOCK;
         let mut wrong = self.read_blocks(blocks.clone(), out)?;
@@ -196,7 +190,6 @@ impl Blocks {
         Ok(())
     }
 
-    /// Writes bytes within the header's sector.
     fn write_header(&self, offset: usize, data: &[u8]) -> io::Result<()> {
         let mut sector = [0; SECTOR];
         self.storage.read(BLOCK, &mut sector)?;
@@ -259,7 +252,6 @@ impl StorageBackend for Blocks {
             let start = within_block(offset);
             let used = data.len().min((SECTOR - SUM).saturating_sub(start));
             self.write_header(start, &data[..used])?;
-            // The database leaves the rest of its first page empty.
             data = &data[data.len().min(BLOCK_BYTES - start)..];
             offset = BLOCK;
         }
@@ -307,12 +299,10 @@ fn at(number: u64) -> u64 {
     (number / (GROUP - 1) * GROUP + 1 + number % (GROUP - 1)) * BLOCK
 }
 
-/// The offset of its checksum.
 fn sum_at(number: u64) -> u64 {
     number / (GROUP - 1) * GROUP * BLOCK + (1 + number % (GROUP - 1)) * SUM as u64
 }
 
-/// Splits a range into parts that are each in one group.
 fn by_group(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let mut start = blocks.start;
     std::iter::from_fn(move || {
@@ -323,7 +313,6 @@ fn by_group(blocks: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// The number of blocks in a range that is held in memory.
 fn count(blocks: &Range<u64>) -> usize {
     usize::try_from(blocks.end - blocks.start).unwrap_or(usize::MAX)
 }
@@ -344,19 +333,16 @@ fn is_unwritten(block: &[u8], sum: &[u8]) -> bool {
 pub(crate) const BLOCK_BYTES: usize = 4096;
 pub(crate) const BLOCK: u64 = BLOCK_BYTES as u64;
 const SUM: usize = 8;
-/// Blocks per group. The block of checksums begins with the magic number and the version.
+/// The block of checksums begins with the magic number and the version.
 const GROUP: u64 = BLOCK / SUM as u64;
 const SECTOR: usize = 512;
 const MAGIC: &[u8; 7] = b"LHblock";
 pub(crate) const VERSION: u8 = 1;
 
-/// Properties of the database: the number of its header block, its magic number, and the byte of flags in the
-/// header, with the flags of a file that was not closed and of a two-phase commit. After a two-phase commit,
-/// the database does not verify its pages.
+/// After a two-phase commit, the database does not verify its pages.
 const HEADER: u64 = 0;
 const PLAIN: &[u8; 9] = b"redb\x1a\n\xa9\r\n";
 pub(crate) const FLAGS: usize = 9;
 pub(crate) const UNCLEAN: u8 = 2;
-/// Set by commits if several processes share the file.
 pub(crate) const UNFLUSHED: u8 = 8;
 const UNCLEAN_FLAGS: u8 = UNCLEAN | 4;

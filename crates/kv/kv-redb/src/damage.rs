@@ -10,16 +10,14 @@ use std::{
     },
 };
 
-/// A page that does not match its checksums. The payload of the unwinding read.
+/// The payload of the unwinding read.
 #[derive(Debug)]
 pub(crate) struct DamagedPage {
-    /// Its offset in the database.
     pub(crate) offset: u64,
-    /// Its bytes; empty if it is beyond the end.
+    /// Empty if the page is beyond the end.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Why reading unwound.
 #[derive(Debug)]
 pub(crate) enum Unwound {
     Page(DamagedPage),
@@ -27,7 +25,7 @@ pub(crate) enum Unwound {
     Contradiction,
 }
 
-/// Reads from the database, which may panic if another program has modified the file.
+/// The database may panic if another program has modified the file.
 pub(crate) fn catch<T>(read: impl FnOnce() -> T) -> Result<T, Unwound> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|payload: Box<dyn Any + Send>| {
         match payload.downcast::<DamagedPage>() {
@@ -37,7 +35,7 @@ pub(crate) fn catch<T>(read: impl FnOnce() -> T) -> Result<T, Unwound> {
     })
 }
 
-/// Blocks that were found damaged since the file was opened and not overwritten since.
+/// And not overwritten since.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     any: AtomicBool,

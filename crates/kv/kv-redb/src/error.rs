@@ -94,7 +94,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Adds the key to an error about damage.
     pub(crate) fn of_key(mut self, full_key: &[u8]) -> Self {
         if let Self::Damaged { why, .. } = &mut self {
             let text = String::from_utf8_lossy(full_key);

@@ -59,11 +59,8 @@ pub enum Origin {
 
 enum State {
     Open(Database, Blocks),
-    /// Opened by [`File::read_only`].
     ReadOnly(Reader, Blocks),
-    /// Reopening failed, for this reason.
     Failed(String),
-    /// The file was released to another process.
     Closed,
 }
 
@@ -83,11 +80,11 @@ impl State {
 }
 
 impl File {
-    /// Opens or creates a file. `prepare` creates the tables of a new file and checks those of an existing
-    /// one, in one transaction.
+    /// Opens or creates a file. `prepare` creates the tables of a new file and checks those of an
+    /// existing one, in one transaction.
     ///
     /// # Errors
-    /// When the file is locked, damaged, not a store, from a newer program, or cannot be read and written.
+    /// When the file is in use, invalid, from a newer program, or cannot be read and written.
     pub fn open<T>(
         path: &Path,
         setup: Setup,
@@ -116,8 +113,8 @@ impl File {
         Ok((file, prepared))
     }
 
-    /// Opens a file, damaged or not, to read as much as possible. The file is not modified, and other
-    /// processes cannot open it.
+    /// Opens a file, damaged or not, to read as much as possible. The file is not modified, and
+    /// other processes cannot open it.
     pub(crate) fn read_only(path: &Path, remedy: &'static str) -> Result<Self, Error> {
         let opening = opening(path);
         let overlaid = move || -> io::Result<Storage> { Ok(Box::new(Overlay::new(opening()?))) };
@@ -156,7 +153,6 @@ impl File {
         }
     }
 
-    /// Whether the database can open the file, unlike a file that only [`File::read_only`] can open.
     pub(crate) fn is_recoverable(&self) -> bool {
         !matches!(
             *self.state.read().unwrap_or_else(PoisonError::into_inner),
@@ -169,15 +165,13 @@ impl File {
         self.origin
     }
 
-    /// The number of 4 KiB blocks that were found damaged since the file was opened, and not overwritten
-    /// since.
+    /// The number of 4 KiB blocks that were found damaged since the file was opened, and not
+    /// overwritten since.
     pub fn damaged_blocks(&self) -> u64 {
         self.damage.count()
     }
 
-    /// Executes a transaction and makes it durable. After an error the transaction has no effect, unless the
-    /// final sync failed: then it may be durable. After an error the file is reopened, because redb requires
-    /// this.
+    /// Executes a transaction and makes it durable. If the final sync fails, it may be durable.
     ///
     /// # Errors
     /// When the file cannot be written, or `work` fails.
@@ -186,11 +180,9 @@ impl File {
             self.reopen()?;
         }
         self.transaction(work).inspect_err(|error| {
-            // A write that found a damaged page has no effect, and its pages are free again after the next
-            // commit.
+            // A write that found a damaged page has no effect.
             let is_usable = matches!(error, Error::Damaged { .. }) && self.transaction(|_| Ok(())).is_ok();
             if !is_usable {
-                // If this fails as well, the next write retries and reports the error.
                 let _ = self.reopen();
             }
         })
@@ -229,8 +221,8 @@ impl File {
         self.damaged(format_args!("the page at byte {} does not match its checksum", page.offset))
     }
 
-    /// Records the version of the format in a new file, and checks it in an existing one. It is stored in
-    /// `numbers`, a table of every file of this kind.
+    /// Records the version of the format in a new file, and checks it in an existing one. It is
+    /// stored in `numbers`, a table of every file of this kind.
     ///
     /// # Errors
     /// When the file is of another kind, or from a newer program.
@@ -243,7 +235,6 @@ impl File {
         let storage = |error: StorageError| self.failed("write to", error);
         let mut numbers = work.open_table(numbers).map_err(|error| self.failed("write to", error))?;
         let found = numbers.get(FORMAT).map_err(storage)?.map(|format| format.value());
-        // The only table of a new file is the one that was just opened.
         let is_new = work.list_tables().map_err(storage)?.count() <= 1;
         match found {
             Some(found) if found > known => Err(Error::Newer { path: self.path.clone(), found, known }),
@@ -253,13 +244,14 @@ impl File {
         }
     }
 
-    /// Opens the file after it was closed or a transaction failed; redb must be closed first.
+    /// redb must be closed first.
     pub(crate) fn reopen(&self) -> Result<(), Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.close();
         let opened = self.load(false);
         let opened = match opened {
-            // If only the allocator state is damaged, a full verification rebuilds it from the other pages.
+            // If only the allocator state is damaged, a full verification rebuilds it from the
+            // other pages.
             Err(Error::Damaged { .. }) => self.load(true),
             opened => opened,
         };
@@ -288,7 +280,6 @@ impl File {
         self.state.write().unwrap_or_else(PoisonError::into_inner).close();
     }
 
-    /// A snapshot of the current state.
     pub(crate) fn begin_read(&self) -> Result<ReadTransaction, Error> {
         let failed = |error: TransactionError| self.failed("read", error);
         if let State::ReadOnly(reader, _) = &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
@@ -382,10 +373,8 @@ pub fn opening(path: &Path) -> Opening {
     })
 }
 
-/// The size of the page cache of a file that is opened read-only.
 const READER_MEMORY: usize = 16 << 20;
 
-/// The key of the format version, in the table of numbers of each kind of file.
 pub(crate) const FORMAT: &str = "format";
 
 fn is_full(error: &io::Error) -> bool {

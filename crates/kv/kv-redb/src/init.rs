@@ -1,4 +1,5 @@
-//! Prepares a store's tables when its file is opened: creates or checks them, and removes incomplete values.
+//! Prepares a store's tables when its file is opened: creates or checks them, and removes
+//! incomplete values.
 
 use kv::{Pairing, StoreName};
 use redb::{ReadableTable as _, ReadableTableMetadata as _, StorageError, WriteTransaction};
@@ -20,11 +21,9 @@ pub(crate) struct OpenReport {
     /// The number of keys with a value, and the size of these values.
     pub(crate) held: (u64, u64),
     pub(crate) noted: u64,
-    /// Whether the other store may have keys that this store never received.
     pub(crate) is_filling: bool,
 }
 
-/// Creates the tables of a new file with this name, or checks those of an existing one.
 pub(crate) fn prepare(
     file: &File,
     work: &WriteTransaction,

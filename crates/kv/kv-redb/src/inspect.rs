@@ -46,11 +46,11 @@ impl Inspection {
     }
 }
 
-/// Reads a whole file without changing it. `progress` is called with the number of verified blocks, and of
-/// all blocks.
+/// Reads a whole file without changing it. `progress` is called with the number of verified blocks,
+/// and of all blocks.
 ///
 /// # Errors
-/// When the file is in use, not a store, from a newer program, or completely unreadable.
+/// When the file is in use, from a newer program, or unreadable.
 pub fn inspect(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Inspection, Error> {
     let file = Arc::new(File::read_only(path, REMEDY)?);
     let view = file.catch(|| file.begin_read())?;
@@ -85,16 +85,14 @@ fn page(file: &File, blocks: &Blocks, offset: u64) -> Result<Result<Vec<u8>, Unw
     })
 }
 
-/// Receives a key with its record, and its value if there is one.
 pub(crate) type Each<'e> = dyn FnMut(&str, Found) -> Result<(), Error> + 'e;
 
-/// An ordered walk over all keys that skips damaged pages.
 pub(crate) struct Survey {
     file: Arc<File>,
     last: Option<Vec<u8>>,
     /// The offset of the last damaged page whose intact keys were read.
     passed: Option<u64>,
-    /// Keys of current and former records anywhere in the file; collected when the first damaged page is
+    /// Of current and former records anywhere in the file; collected when the first damaged page is
     /// found.
     candidates: Option<BTreeSet<Vec<u8>>>,
     pub(crate) inspection: Inspection,
@@ -109,13 +107,12 @@ impl Survey {
         self.file.catch(|| self.file.begin_read())
     }
 
-    /// Calls `each` for every readable key, and counts the others.
     pub(crate) fn walk(&mut self, view: &ReadTransaction, each: &mut Each<'_>) -> Result<(), Error> {
         while self.step(view, AT_ONCE, each)? {}
         Ok(())
     }
 
-    /// Reads at most `most` further keys. Returns whether there are more.
+    /// Returns whether there are more.
     pub(crate) fn step(
         &mut self,
         view: &ReadTransaction,
@@ -198,7 +195,7 @@ impl Survey {
         }
     }
 
-    /// Skips a damaged page. Returns whether keys follow.
+    /// Returns whether keys follow.
     fn pass(
         &mut self,
         view: &ReadTransaction,
@@ -250,7 +247,6 @@ impl Survey {
         }
     }
 
-    /// Whether this key, or the end, directly follows the last key.
     fn is_next(&self, view: &ReadTransaction, key: Option<&[u8]>) -> bool {
         let end = key.map_or(Bound::Unbounded, Bound::Excluded);
         let before = catch(|| {
@@ -294,7 +290,5 @@ fn readable(key: &[u8]) -> String {
     String::from_utf8_lossy(key).replacen('\0', "/", 1)
 }
 
-/// Heads per step.
 const AT_ONCE: usize = 1000;
-/// The most listed keys.
 const MOST_NAMED: usize = 1000;

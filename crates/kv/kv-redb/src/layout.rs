@@ -4,10 +4,10 @@ use kv::{CorruptRecord, Record};
 use redb::TableDefinition;
 use twox_hash::XxHash3_64;
 
-/// A key with its namespace as prefix, in list order.
+/// With the namespace as prefix, in list order.
 pub(crate) type FullKey<'k> = &'k [u8];
 
-/// The head of each key: the number of its value and its record. Lists read only this table.
+/// Lists read only this table.
 pub(crate) const HEADS: TableDefinition<FullKey<'static>, &[u8]> = TableDefinition::new("heads");
 
 /// Values, in pieces that fill pages of the file.
@@ -16,7 +16,7 @@ pub(crate) const VALUES: TableDefinition<(u64, u32), &[u8]> = TableDefinition::n
 /// When [`Record::sweep`] changes a record, in seconds since 1970.
 pub(crate) const DUE: TableDefinition<(u64, FullKey<'static>), ()> = TableDefinition::new("due");
 
-/// Values with stored pieces but without a head. Those that are present when the file is opened are
+/// Values with stored pieces but without a head. Those present when the file is opened are
 /// incomplete.
 pub(crate) const UPLOADS: TableDefinition<u64, ()> = TableDefinition::new("uploads");
 
@@ -27,36 +27,30 @@ pub(crate) const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("num
 
 pub(crate) const TEXTS: TableDefinition<&str, &str> = TableDefinition::new("texts");
 
-/// In [`NUMBERS`]: the stamp of the last version; the number of the next value.
+/// The stamp of the last version, in [`NUMBERS`].
 pub(crate) const CLOCK: &str = "clock";
 pub(crate) const NEXT_VALUE: &str = "next value";
-/// The number of keys with a value, and the total size of the values.
 pub(crate) const KEYS: &str = "keys";
 pub(crate) const BYTES: &str = "bytes";
-/// Whether there is another store, which may have keys that this store lacks.
 pub(crate) const FILLING: &str = "filling";
-/// In [`TEXTS`]: the store's name, which is part of its versions.
 pub(crate) const NAME: &str = "name";
 
 pub(crate) const VERSION: u64 = 1;
 
-/// Bytes per piece. With its checksum, its key and the overhead of redb, a piece fills a page of 256 KiB and
-/// does not need one of 512 KiB.
+/// With its checksum, its key and the overhead of redb, a piece fills a page of 256 KiB.
 pub(crate) const PIECE: usize = (256 << 10) - 1024;
 
-/// The key with its namespace as prefix.
 pub(crate) fn full_key(namespace: &str, key: &str) -> Vec<u8> {
     // Names of namespaces cannot contain NUL.
     [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
 }
 
-/// The row of a key.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// The number of its value; unused without a value.
+    /// Unused without a value.
     pub(crate) value: u64,
     pub(crate) record: Record,
-    /// Whether the head and the pieces of its value have checksums. Earlier versions wrote none.
+    /// Earlier versions wrote none.
     pub(crate) has_checksums: bool,
 }
 
@@ -104,7 +98,7 @@ pub(crate) fn with_checksum(value: u64, number: u32, bytes: &[u8]) -> Vec<u8> {
     [bytes, &piece_checksum(value, number, bytes)].concat()
 }
 
-/// The piece without its checksum; `None` if the checksum does not match.
+/// `None` if the checksum does not match.
 pub(crate) fn intact_piece(value: u64, number: u32, stored: &[u8]) -> Option<&[u8]> {
     let (bytes, checksum) = stored.split_last_chunk()?;
     (piece_checksum(value, number, bytes) == *checksum).then_some(bytes)

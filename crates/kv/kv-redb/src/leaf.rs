@@ -1,8 +1,8 @@
 //! Reads the records of a damaged page whose own checksums match.
 //!
-//! The layout of a leaf: the byte 1, a padding byte, the number of pairs (16 bits), the end offset of each
-//! key (32 bits; omitted for keys of fixed width), the end offset of each value, the keys, the values.
-//! Integers are little-endian; offsets count from the start of the page.
+//! A leaf consists of the byte 1, a padding byte, the number of pairs (16 bits), the end offset of
+//! each key (32 bits; omitted for fixed widths), the end offset of each value, the keys, the
+//! values. Integers are little-endian; offsets count from the start of the page.
 
 use crate::layout::{FullKey, Head, intact_piece};
 
@@ -12,7 +12,6 @@ pub(crate) fn head(page: &[u8], key: FullKey<'_>) -> Option<Head> {
     checked(key, value)
 }
 
-/// A piece of a value in a damaged leaf.
 pub(crate) fn piece(page: &[u8], value: u64, number: u32) -> Option<&[u8]> {
     let key = [&value.to_le_bytes()[..], &number.to_le_bytes()].concat();
     trusted(page, Some(key.len()), |key, bytes| {
@@ -24,7 +23,7 @@ pub(crate) fn piece(page: &[u8], value: u64, number: u32) -> Option<&[u8]> {
     intact_piece(value, number, bytes)
 }
 
-/// All heads in a page, which may be damaged.
+/// The page may be damaged.
 pub(crate) fn heads(page: &[u8]) -> Heads<'_> {
     let mut heads = Heads::default();
     for (key, value) in pairs(page, None).into_iter().flatten() {
@@ -39,7 +38,6 @@ pub(crate) fn heads(page: &[u8]) -> Heads<'_> {
 
 #[derive(Debug, Default)]
 pub(crate) struct Heads<'p> {
-    /// Heads that match their checksums.
     pub(crate) intact: Vec<(&'p [u8], Head)>,
     /// The presumed keys of the other heads.
     pub(crate) damaged: Vec<&'p [u8]>,
@@ -52,8 +50,7 @@ fn checked(key: FullKey<'_>, value: &[u8]) -> Option<Head> {
     Head::decode(key, value).ok().filter(|head| head.has_checksums)
 }
 
-/// Fails if every record in the page is intact: the page may then be an older version, which a disk returns
-/// after a lost write.
+/// Fails if every record is intact: a disk returns an older page after a lost write.
 fn trusted(page: &[u8], key_width: Option<usize>, is_intact: impl Fn(&[u8], &[u8]) -> bool) -> Option<()> {
     let is_damaged = |(key, value): (Field<'_>, Field<'_>)| {
         !key.zip(value).is_some_and(|(key, value)| is_intact(key, value))
@@ -61,7 +58,6 @@ fn trusted(page: &[u8], key_width: Option<usize>, is_intact: impl Fn(&[u8], &[u8
     pairs(page, key_width)?.any(is_damaged).then_some(())
 }
 
-/// The presumed keys and values.
 fn pairs(page: &[u8], key_width: Option<usize>) -> Option<impl Iterator<Item = (Field<'_>, Field<'_>)>> {
     let [LEAF, _, low, high, ..] = page else { return None };
     let count = usize::from(u16::from_le_bytes([*low, *high]));

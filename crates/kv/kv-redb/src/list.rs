@@ -55,5 +55,5 @@ fn list_from(
     Ok(Listed { keys, next: None })
 }
 
-/// Keys that one page scans, with or without a value: tens of milliseconds.
+/// Scanned per page, with or without a value: tens of milliseconds.
 const MOST_LOOKED: usize = 50_000;

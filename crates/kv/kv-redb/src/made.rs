@@ -1,5 +1,5 @@
-//! Creates a file, empty or from one of an earlier version. It receives its name when it is complete, so that
-//! the name never refers to an incomplete file.
+//! Creates a file, empty or from one of an earlier version. It receives its name when it is
+//! complete.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -17,7 +17,7 @@ use crate::{
     damage::catch,
 };
 
-/// Creates an empty file. A file that another process has created meanwhile is kept.
+/// A file that another process has created meanwhile is kept.
 pub(crate) fn make(path: &Path) -> Result<(), DatabaseError> {
     let draft = Draft::new(path)?;
     let blocks = draft.blocks()?;
@@ -31,8 +31,7 @@ pub(crate) fn make(path: &Path) -> Result<(), DatabaseError> {
     Ok(sync_directory(path)?)
 }
 
-/// Rewrites a file of an earlier version, which has no block checksums. The database verifies its own
-/// checksums first.
+/// The database verifies its own checksums first.
 pub(crate) fn upgrade(path: &Path, memory: usize) -> Result<(), DatabaseError> {
     let verified = catch(|| {
         Builder::new().set_cache_size(memory).set_check_integrity_on_open(true).open(path)?.close()?;
@@ -60,7 +59,7 @@ fn corrupted() -> DatabaseError {
     DatabaseError::Storage(redb::StorageError::Corrupted("its pages contradict each other".into()))
 }
 
-/// A file under a temporary name in the same directory, removed on drop. Only its owner may read it, because
+/// A temporary name in the same directory, removed on drop. Only its owner may read it, because
 /// values may be secret.
 struct Draft {
     path: PathBuf,
@@ -80,7 +79,6 @@ impl Draft {
     }
 }
 
-/// Makes the directory entries of a file durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
@@ -93,5 +91,4 @@ impl Drop for Draft {
 }
 
 const MEMORY: usize = 1 << 20;
-/// The size of a copy step: whole blocks.
 const PIECE: usize = 256 * BLOCK_BYTES;

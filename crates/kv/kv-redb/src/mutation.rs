@@ -15,25 +15,24 @@ use crate::layout::{
 pub(crate) enum Mutation {
     /// Stores a piece of an incomplete value.
     Piece { value: u64, number: u32, bytes: Bytes },
-    /// Sets the value of a key, whose pieces before `rest` are already stored; with a version, if it was made
+    /// The pieces before `rest` are already stored. The version is present if it was made
     /// elsewhere.
     Put { key: Vec<u8>, value: u64, rest: Bytes, about: ValueMeta, version: Option<Version> },
     /// Deletes the value of a key.
     Delete { key: Vec<u8>, version: Option<Version> },
     /// Stores a record of the other store.
     Take { key: Vec<u8>, value: u64, rest: Bytes, record: Record },
-    /// Notes that the other store may lack a key.
+    /// The other store may lack the key.
     Note { key: Vec<u8> },
-    /// Notes that the other store has this version of a key.
+    /// The other store has this version of the key.
     Unnote { key: Vec<u8>, version: Version },
-    /// Notes that the other store has no keys that this store never received.
+    /// The other store has no keys that this store never received.
     Filled,
     /// Removes the pieces of an incomplete value.
     Discard { value: u64 },
 }
 
 impl Mutation {
-    /// The size of the values in the change.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } | Self::Take { rest: bytes, .. } => {
@@ -47,11 +46,10 @@ impl Mutation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Applied {
     Version(Version),
-    /// The result for a record of the other store.
     Given(ApplyOutcome),
 }
 
-/// Why a change failed: an error of the file, or damaged contents.
+/// An error of the file, or damaged contents.
 #[derive(Debug)]
 pub(crate) enum MutationError {
     File(redb::Error),
@@ -72,7 +70,7 @@ pub(crate) struct Tables<'w> {
     notes: Table<'w, FullKey<'static>, ()>,
     numbers: Table<'w, &'static str, u64>,
     company: Pairing,
-    /// The changes of the number of keys with a value, and of the size of values.
+    /// Of the number of keys with a value, and of the size of values.
     change: (i64, i64),
 }
 
@@ -90,7 +88,7 @@ impl<'w> Tables<'w> {
         })
     }
 
-    /// The newest stored version among keys that the changes would overwrite with an older one.
+    /// Of the keys that the changes would overwrite with an older version.
     pub(crate) fn older(&self, changes: &[Mutation]) -> Result<Option<Version>, MutationError> {
         let mut newest = None;
         for change in changes {
@@ -106,7 +104,7 @@ impl<'w> Tables<'w> {
         Ok(newest)
     }
 
-    /// Applies a change. Returns a result for changes of a key.
+    /// Returns a result for changes of a key.
     pub(crate) fn apply(
         &mut self,
         change: &Mutation,
@@ -165,7 +163,6 @@ impl<'w> Tables<'w> {
         }
     }
 
-    /// Applies a client's write, with a new version or with the given one.
     fn write(
         &mut self,
         key: &[u8],
@@ -193,7 +190,6 @@ impl<'w> Tables<'w> {
         Ok(Applied::Version(version))
     }
 
-    /// Stores the record of a key, and the pieces of its value that are not stored yet.
     fn store(
         &mut self,
         key: &[u8],
@@ -213,7 +209,7 @@ impl<'w> Tables<'w> {
     }
 
     fn discard(&mut self, value: u64) -> Result<(), MutationError> {
-        // A client that did not wait for the result of its write may discard the value after it was set.
+        // A client that did not wait for its write may discard the value after it was set.
         if self.uploads.remove(value)?.is_some() {
             self.values.retain_in((value, 0)..=(value, u32::MAX), |_, _| false)?;
         }
@@ -229,7 +225,7 @@ impl<'w> Tables<'w> {
         Ok(Record::given(self.record(key)?.as_ref(), version))
     }
 
-    /// The other store has the same record, so that a tombstone may be dropped when it is due.
+    /// A tombstone may then be dropped when it is due.
     fn unnote(&mut self, key: &[u8]) -> Result<(), MutationError> {
         if self.notes.remove(key)?.is_some()
             && let Some(due) = self.record(key)?.and_then(|record| record.due())
@@ -239,7 +235,7 @@ impl<'w> Tables<'w> {
         Ok(())
     }
 
-    /// Sweeps at most `most` due keys. Returns those whose value expired, and whether more keys may be due.
+    /// Returns the keys whose value expired, and whether more keys may be due.
     pub(crate) fn sweep(&mut self, now: Millis, most: usize) -> Result<(Vec<Vec<u8>>, bool), MutationError> {
         let mut due = Vec::new();
         for entry in self.due.range(..(now.seconds().saturating_add(1), &b""[..]))?.take(most) {
@@ -259,7 +255,7 @@ impl<'w> Tables<'w> {
                     self.set(key, &Head::new(0, record))?;
                     ended.push(key.clone());
                 }
-                // A tombstone that the other store lacks becomes due again when the other store has it.
+                // It becomes due again when the other store has it.
                 Sweep::Forget if self.notes.get(&key[..])?.is_some() => self.not_due(key, &head.record)?,
                 Sweep::Forget => {
                     self.heads.remove(&key[..])?;
@@ -270,8 +266,8 @@ impl<'w> Tables<'w> {
         Ok((ended, due.len() == most))
     }
 
-    /// Saves the clock and the next value number. Returns the number of keys with a value, the total size of
-    /// these values, and the number of keys that the other store may lack.
+    /// Returns the number of keys with a value, the size of these values, and the number of keys
+    /// that the other store may lack.
     pub(crate) fn note(
         &mut self,
         clock: &HybridClock,
@@ -298,14 +294,13 @@ impl<'w> Tables<'w> {
         }
     }
 
-    /// Sets a key's head, and removes the value of the previous head.
     fn set(&mut self, key: &[u8], head: &Head) -> Result<(), MutationError> {
         let before =
             self.heads.insert(key, &head.encode(key)[..])?.map(|bytes| Head::decode(key, bytes.value()));
         if let Some(before) = before.transpose().map_err(MutationError::Content)? {
             self.not_due(key, &before.record)?;
             self.count(&before.record, -1);
-            // A write that is repeated after a failed sync replaces itself: its value must not be removed.
+            // A write that is repeated after a failed sync must not remove its own value.
             let is_again = before.value == head.value && matches!(head.record.content, Content::Value(_));
             if let Content::Value(about) = &before.record.content
                 && !is_again

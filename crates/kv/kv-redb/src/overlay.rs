@@ -32,7 +32,7 @@ impl Overlay {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the storage below; zeros beyond its end.
+    /// Zeros beyond the end of the storage.
     fn read_below(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         out.fill(0);
         let there = self.below.len()?.saturating_sub(offset).min(out.len() as u64);
@@ -93,7 +93,7 @@ impl StorageBackend for Overlay {
     }
 }
 
-/// The sectors of a byte range: their number, the offset within the sector, and the covered bytes.
+/// Their number, the offset within the sector, and the covered bytes.
 fn sectors(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

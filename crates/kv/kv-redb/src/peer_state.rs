@@ -1,5 +1,5 @@
-//! Replication between two stores: which keys the other store may lack, and the versions of the keys in a
-//! range.
+//! Replication between two stores: which keys the other store may lack, and the versions of the
+//! keys in a range.
 
 use std::ops::Bound;
 
@@ -16,7 +16,8 @@ use crate::{
 };
 
 impl RedbStore {
-    /// Keys that the other store may lack, with their namespaces: at most `most` keys after `after`. Blocks.
+    /// Keys that the other store may lack, with their namespaces: at most `most` keys after
+    /// `after`. Blocks.
     ///
     /// # Errors
     /// When the keys cannot be read.
@@ -44,8 +45,8 @@ impl RedbStore {
         look(&self.file, full_key.as_bytes())
     }
 
-    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
-    /// names; and where the covered span ends. Blocks.
+    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1`
+    /// bytes of names; and where the span ends.
     ///
     /// # Errors
     /// When the keys cannot be read.
@@ -136,5 +137,5 @@ impl RedbStore {
     }
 }
 
-/// Keys that are scanned for one range, compared or not: a few milliseconds.
+/// Scanned for one range, compared or not: a few milliseconds.
 const MOST_LOOKED: usize = 10_000;

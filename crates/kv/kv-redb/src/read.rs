@@ -26,7 +26,7 @@ pub struct Found {
 /// A snapshot of a value, which is not affected by later writes.
 #[derive(Clone)]
 pub struct Reading {
-    /// The first piece, until it is taken.
+    /// Until it is taken.
     first: Option<Bytes>,
     rest: Option<Rest>,
     bytes: u64,
@@ -72,15 +72,13 @@ impl std::fmt::Debug for Reading {
     }
 }
 
-/// The record of a key, and the first piece of its value.
 pub(crate) fn look(file: &Arc<File>, key: FullKey<'_>) -> Result<Option<Found>, Error> {
     let view = file.catch(|| file.begin_read())?;
     let Some(head) = head(file, &view, key)? else { return Ok(None) };
     found(file, &view, head).map(Some).map_err(|error| error.of_key(key))
 }
 
-/// The head of a key. In a damaged page, only a head that is intact is returned; absence of a key can only be
-/// determined from an intact page.
+/// Absence of a key can only be determined from an intact page.
 pub(crate) fn head(file: &File, view: &ReadTransaction, key: FullKey<'_>) -> Result<Option<Head>, Error> {
     let failed = |error: redb::Error| file.failed("read", error);
     let heads = file.catch(|| view.open_table(HEADS).map_err(|error| failed(error.into())))?;
@@ -98,7 +96,6 @@ pub(crate) fn head(file: &File, view: &ReadTransaction, key: FullKey<'_>) -> Res
     read.and_then(|read| read).map_err(|error| error.of_key(key))
 }
 
-/// The record of a head, and the first piece of its value.
 pub(crate) fn found(file: &Arc<File>, view: &ReadTransaction, head: Head) -> Result<Found, Error> {
     let Head { value, record, has_checksums } = head;
     let bytes = match &record.content {

@@ -21,8 +21,7 @@ use crate::{
     store::REMEDY,
 };
 
-/// Copies everything that is readable to a new file, which must not exist. If there is another store, the new
-/// file fetches the missing keys from it.
+/// Copies everything that is readable to a new file, which must not exist.
 ///
 /// # Errors
 /// When the file is in use or unreadable, or the new file exists or cannot be written.
@@ -58,8 +57,8 @@ pub fn salvage(from: &Path, to: &Path) -> Result<Inspection, Error> {
     Ok(survey.inspection)
 }
 
-/// Replaces a damaged file with the result of [`salvage`]. Returns the new name of the damaged file; `None`
-/// if the file is intact and was not changed.
+/// Replaces a damaged file with the result of [`salvage`]. Returns the new name of the damaged
+/// file; `None` if the file is intact and was not changed.
 ///
 /// # Errors
 /// As [`salvage`].
@@ -100,7 +99,6 @@ struct Copy<'p> {
 impl Copy<'_> {
     fn add(&mut self, key: &str, found: Found) -> Result<(), Error> {
         let Found { record, mut value } = found;
-        // If the store's name is unreadable, that of the first record is used.
         self.name.get_or_insert_with(|| record.version.store().clone());
         let (number, mut rest, mut pieces) = (self.next_value, Bytes::new(), 0);
         if matches!(record.content, Content::Value(_)) {
@@ -154,7 +152,7 @@ impl Copy<'_> {
         Ok((file, HybridClock::resume(said.name, self.clock.unwrap_or_default())))
     }
 
-    /// Copies the notes for the other store, and requests a comparison of all keys with it.
+    /// Also requests a comparison of all keys with the other store.
     fn finish(mut self, old: &File, view: &redb::ReadTransaction) -> Result<(), Error> {
         let failed = |error: redb::Error| old.failed("read", error);
         let notes = old.catch(|| {
@@ -176,5 +174,5 @@ impl Copy<'_> {
     }
 }
 
-/// The size of values per transaction, and of the page cache.
+/// Of values per transaction, and of the page cache.
 const AT_ONCE: usize = 8 << 20;

@@ -1,7 +1,7 @@
 //! Reserved disk space for deletes on a full disk.
 //!
-//! A delete frees pages inside the file, but the file does not shrink. So once the reserve is spent, writes
-//! may use as much space as deletes have freed, until the disk has space for the reserve again.
+//! A delete does not shrink the file. So once the reserve is spent, writes may use as much space as
+//! deletes have freed, until the disk has space for the reserve again.
 
 use std::{
     fs::{self, OpenOptions},
@@ -20,7 +20,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// The reserve of a store's file. If the disk has no space for it, the store is full from the start.
+    /// If the disk has no space for it, the store is full from the start.
     pub(crate) fn of(path: &Path) -> Self {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".reserve");
@@ -44,14 +44,14 @@ impl Reserve {
         }
     }
 
-    /// Removes the reserve. Returns whether that freed space.
+    /// Returns whether that freed space.
     pub(crate) fn spend(&mut self) -> bool {
         let made_room = self.is_held && fs::remove_file(&self.path).is_ok();
         self.is_held = false;
         made_room
     }
 
-    /// Whether these changes may use disk space. Their space is deducted from the freed bytes.
+    /// Their space is deducted from the freed bytes.
     pub(crate) fn has_room_for(&mut self, changes: &[Mutation]) -> bool {
         let needed = needed(changes);
         if needed > 0 && !self.is_held {
@@ -65,7 +65,6 @@ impl Reserve {
         left.is_some()
     }
 
-    /// Records the total size of values before and after a write.
     pub(crate) fn written(&mut self, before: u64, after: u64) {
         if !self.is_held {
             self.freed += before.saturating_sub(after);
@@ -73,7 +72,7 @@ impl Reserve {
     }
 }
 
-/// The bytes of pages that changes need; 0 if they add no value. The size of a page is a power of two.
+/// 0 if they add no value. The size of a page is a power of two.
 fn needed(changes: &[Mutation]) -> u64 {
     let one = |change: &Mutation| match change {
         Mutation::Put { .. } | Mutation::Piece { .. } | Mutation::Take { .. } => {
@@ -86,11 +85,11 @@ fn needed(changes: &[Mutation]) -> u64 {
     changes.iter().map(one).sum()
 }
 
-/// The space that many consecutive deletes need before the database reuses the pages that they free.
+/// The space that many consecutive deletes need before the database reuses the pages that they
+/// free.
 const BYTES: usize = 4 << 20;
-/// The space that a write needs in addition to the value.
+/// In addition to the value.
 const PAGES: usize = 16 << 10;
-/// The overhead of a page that contains a piece of a value.
 const ROW: usize = 64;
 
 #[cfg(test)]
@@ -127,7 +126,6 @@ mod tests {
         let delete = [Mutation::Delete { key: b"k".to_vec(), version: None }];
         assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
         reserve.written(200_000, 100_000);
-        // 64 KiB plus 16 KiB, of 100 000 bytes.
         assert!(reserve.has_room_for(&put(50_000)));
         reserve.written(100_000, 150_000);
         assert!(!reserve.has_room_for(&put(3_000)) && reserve.has_room_for(&put(10)));

@@ -34,7 +34,8 @@ impl Scrub {
     /// When the file is closed or cannot be read, except for damage.
     pub fn step(&mut self) -> Result<Step, Error> {
         let (before, named) = (self.survey.inspection.bytes, self.survey.inspection.damaged.len());
-        // A new snapshot per step, so that pages that writes have replaced can be reused between steps.
+        // A new snapshot per step, so that pages that writes have replaced can be reused between
+        // steps.
         let view = self.survey.view()?;
         let is_more = self.survey.step(&view, KEYS, &mut |_, _| Ok(()))?;
         let found = &self.survey.inspection;

@@ -89,7 +89,7 @@ impl RedbStore {
     /// Opens or creates a store. `now` returns the wall-clock time.
     ///
     /// # Errors
-    /// When the file is locked, damaged, not a store, from a newer program, or cannot be read and written.
+    /// When the file is in use, invalid, from a newer program, or cannot be read and written.
     pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
         let opening = opening(&config.path);
         Self::open_by(&config.path, (opening, config.memory), (&config.name, config.company), now)
@@ -178,7 +178,8 @@ impl RedbStore {
         self.versions(puts.into_iter().map(change).collect()).await
     }
 
-    /// Deletes several keys durably and atomically; each with its version, if it was made elsewhere.
+    /// Deletes several keys durably and atomically; each with its version, if it was made
+    /// elsewhere.
     ///
     /// # Errors
     /// When the write cannot be stored, or a newer version is stored. Then no key is changed.
@@ -194,8 +195,8 @@ impl RedbStore {
         self.versions(keys.iter().map(change).collect()).await
     }
 
-    /// Removes expired values and old tombstones; to be called periodically. Returns the namespaces and keys
-    /// whose values expired, and whether more keys are due immediately.
+    /// Removes expired values and old tombstones; to be called periodically. Returns the namespaces
+    /// and keys whose values expired, and whether more keys are due immediately.
     ///
     /// # Errors
     /// When the change cannot be stored.
@@ -226,8 +227,7 @@ impl RedbStore {
         }
     }
 
-    /// Commits waiting writes and releases the file. Later requests fail. Blocks; must not be called in a
-    /// runtime.
+    /// Commits waiting writes and releases the file. Later requests fail.
     pub fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.orders.blocking_send(WriteCommand::Close { done }).is_ok() {
@@ -260,8 +260,7 @@ impl RedbStore {
         written.await.map_err(|_| Error::Released)?
     }
 
-    /// Removes the pieces of an incomplete value, without waiting. If the queue is full, they are removed
-    /// when the store is next opened.
+    /// Does not wait. If the queue is full, they are removed when the store is next opened.
     pub(crate) fn discard(&self, value: u64) {
         let (done, _) = oneshot::channel();
         let _ =
@@ -284,7 +283,6 @@ fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
     })
 }
 
-/// What the operator of a damaged store can do.
 pub(crate) const REMEDY: &str =
     "`longhaul edge kv check` names what is lost, and `longhaul edge kv repair` keeps the rest";
 

@@ -1,4 +1,5 @@
-//! A value that is written in pieces: stored as they arrive, visible to readers when it is complete.
+//! A value that is written in pieces: stored as they arrive, visible to readers when it is
+//! complete.
 
 // circle: what is uploaded is written by the store that hands it out.
 
@@ -11,8 +12,7 @@ use crate::{
     mutation::{Applied, Mutation},
 };
 
-/// An incomplete value. At most two pieces of it are in memory. If it is dropped before [`Self::finish`], it
-/// is discarded.
+/// An incomplete value. At most two pieces of it are in memory.
 #[derive(Debug)]
 pub struct Upload<'v> {
     vault: &'v RedbStore,
@@ -41,7 +41,8 @@ impl<'v> Upload<'v> {
         self.bytes += bytes.len() as u64;
         let mut bytes = bytes;
         while !bytes.is_empty() {
-            // The last piece is written together with the head, so that a value of one piece needs one write.
+            // The last piece is written together with the head, so that a value of one piece needs
+            // one write.
             if self.rest.len() == PIECE {
                 let piece = self.rest.split().freeze();
                 self.store(piece).await?;

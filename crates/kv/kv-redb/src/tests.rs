@@ -17,7 +17,6 @@ use crate::{
     mutation::Mutation,
 };
 
-/// A day in 2025.
 const DAY: u64 = 1_760_000_000;
 
 fn day() -> Millis {
@@ -33,7 +32,7 @@ fn open(directory: &TempDir, now: fn() -> Millis) -> RedbStore {
     RedbStore::open(&config(directory), now).unwrap()
 }
 
-/// Closes the store on a blocking thread, because a runtime thread must not block.
+/// On a blocking thread, because a runtime thread must not block.
 async fn close(vault: RedbStore) {
     tokio::task::spawn_blocking(move || vault.close()).await.unwrap();
 }
@@ -86,7 +85,6 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
     assert_eq!(value(&vault, "a"), None);
     assert_eq!(value(&vault, "empty"), Some((vec![], versions[1].clone())));
     assert_eq!(value(&vault, "long"), Some((long, versions[2].clone())));
-    // Despite a clock that was set back by decades.
     assert!(put(&vault, "a", b"2").await > versions[2]);
     close(vault).await;
 }
@@ -115,7 +113,6 @@ async fn a_value_that_broke_off_never_was_and_leaves_nothing() {
     put(&vault, "k", b"before").await;
     let mut upload = vault.upload();
     upload.add(&vec![1; 2 * PIECE]).await.unwrap();
-    // As if the process were killed here.
     std::mem::forget(upload);
     assert_eq!(trouble::pieces(&vault), 2);
     close(vault).await;
@@ -125,7 +122,6 @@ async fn a_value_that_broke_off_never_was_and_leaves_nothing() {
     let mut upload = vault.upload();
     upload.add(&vec![1; 2 * PIECE]).await.unwrap();
     drop(upload);
-    // Queued after the discard.
     put(&vault, "other", b"1").await;
     assert_eq!(trouble::pieces(&vault), 2);
     close(vault).await;
@@ -147,9 +143,7 @@ async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
     let piece = Mutation::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
     vault.write(vec![piece]).await.unwrap();
     vault.write(vec![put()]).await.unwrap();
-    // As after a failed sync of the first write.
     vault.write(vec![put()]).await.unwrap();
-    // As if the client did not wait for the result.
     vault.discard(1000);
     vault.delete("ns", &[("other", None)]).await.unwrap();
     assert_eq!(value(&vault, "k").unwrap().0, whole);
@@ -196,7 +190,6 @@ async fn what_is_over_is_removed_and_then_forgotten() {
         version: None,
     };
     vault.put("ns", vec![ends(60), ends(70), ends(80)]).await.unwrap();
-    // This key is kept, because it was written again without expiration.
     put(&vault, "in 70", b"w").await;
     assert_eq!(vault.sweep().await.unwrap(), (vec![], false));
     NOW.store(DAY + 75, SeqCst);
@@ -229,7 +222,6 @@ async fn writes_that_wait_become_durable_at_once() {
     let mut versions = writers.join_all().await;
     let usage = vault.usage();
     assert_eq!(usage.writes - before.writes, 200);
-    // All writes were queued before this thread ran the first one.
     assert!(usage.commits - before.commits < 100, "{usage:?}");
     versions.sort();
     versions.dedup();

@@ -6,7 +6,7 @@ use redb::{BackendError, StorageBackend};
 
 use crate::blocks::{Blocks, FLAGS, UNCLEAN, UNFLUSHED};
 
-/// The blocks of a file, presented to the database as a file that was closed.
+/// Presented to the database as a file that was closed.
 #[derive(Debug)]
 pub(crate) struct Unrecovered(pub(crate) Blocks);
 
@@ -41,8 +41,7 @@ impl StorageBackend for Unrecovered {
         self.0.close()
     }
 
-    // The database skips recovery and verification only if another process may be the writer. There is no
-    // such process.
+    // The database skips recovery only if another process may be the writer.
     fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
         Ok(true)
     }

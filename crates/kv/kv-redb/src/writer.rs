@@ -16,16 +16,12 @@ use crate::{
 };
 
 pub(crate) enum WriteCommand {
-    /// Changes that are committed atomically.
     Write { changes: Vec<Mutation>, done: oneshot::Sender<Result<Vec<Applied>, Error>> },
-    /// Expires values and drops tombstones.
     Sweep { done: oneshot::Sender<Result<ExpiredBatch, Error>> },
-    /// Closes the file for another process.
     Close { done: oneshot::Sender<()> },
 }
 
 pub(crate) struct ExpiredBatch {
-    /// Keys, with their namespaces, whose values expired.
     pub(crate) ended: Vec<Vec<u8>>,
     pub(crate) is_more: bool,
 }
@@ -46,9 +42,8 @@ pub(crate) struct WriterStats {
     pub(crate) commits: AtomicU64,
     pub(crate) keys: AtomicU64,
     pub(crate) bytes: AtomicU64,
-    /// The number of keys that the other store may lack.
     pub(crate) noted: AtomicU64,
-    /// Whether the other store may have keys that this store never received: 1 or 0.
+    /// 1 if the other store may have keys that this store never received, else 0.
     pub(crate) filling: AtomicU64,
 }
 
@@ -89,8 +84,8 @@ impl Writer {
         self.file.close();
     }
 
-    /// Commits the writes and reports the results. Writes that are too large for a full disk are rejected. If a
-    /// commit of several writes fails, each write is retried separately, so that the others can succeed.
+    /// If a commit of several writes fails, each is retried separately, so that the others can
+    /// succeed.
     fn write(&mut self, writes: Writes) {
         let (writes, refused): (Writes, Writes) =
             writes.into_iter().partition(|(changes, _)| self.reserve.has_room_for(changes));
@@ -118,7 +113,7 @@ impl Writer {
         }
     }
 
-    /// Retries a delete on a full disk after spending the reserve.
+    /// Spends the reserve.
     fn write_again(&mut self, error: Error, changes: &[Mutation]) -> Result<Vec<Applied>, Error> {
         let is_delete = changes.iter().all(|change| matches!(change, Mutation::Delete { .. }));
         if !(is_delete && matches!(error, Error::Full { .. }) && self.reserve.spend()) {
@@ -127,7 +122,7 @@ impl Writer {
         self.commit(&[changes])?.pop().unwrap_or(Ok(Vec::new()))
     }
 
-    /// Commits the writes, except those with an older version than the stored record.
+    /// Except those with an older version than the stored record.
     fn commit(&mut self, writes: &[&[Mutation]]) -> Result<Vec<Result<Vec<Applied>, Error>>, Error> {
         let now = (self.now)();
         let is_filled =
@@ -159,7 +154,6 @@ impl Writer {
         Ok(ExpiredBatch { ended, is_more })
     }
 
-    /// Executes a transaction on the tables and makes it durable.
     fn durably<T>(
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, &mut HybridClock) -> Result<T, MutationError>,

@@ -14,11 +14,12 @@ use crate::{
 };
 
 impl Service {
-    /// Accepts the store's stream in this state. Returns the difference once the stream can be used.
+    /// Accepts the store's stream in this state. Returns the difference once the stream can be
+    /// used.
     ///
     /// # Errors
-    /// Fails if no stream is refused, the stream has changed since, or it cannot be used within a few
-    /// seconds.
+    /// Fails if no stream is refused, the stream has changed since, or it cannot be used within a
+    /// few seconds.
     pub async fn accept_stream(&self, found: Option<Seen>) -> Result<RefusedStream, ApiError> {
         let conflict = |why: String| ApiError::new(StatusCode::CONFLICT, why);
         let Store::Nats(bucket) = self.store()? else {
@@ -41,6 +42,6 @@ impl Service {
     }
 }
 
-/// Total wait: shorter than the timeout of the operator's client.
+/// Shorter in total than the timeout of the operator's client.
 const LOOKS: u32 = 400;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);

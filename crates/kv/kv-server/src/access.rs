@@ -14,7 +14,7 @@ use crate::api_error::{ApiError, Kind};
 pub struct Access {
     /// Namespaces of the network's file.
     namespaces: Vec<Namespace>,
-    /// Namespaces that were created over the API, for operators only. `None` until the store has listed them.
+    /// For operators only. `None` until the store has listed them.
     made: Option<Vec<Namespace>>,
     /// Operator tokens, valid in all namespaces.
     operators: Vec<TokenHash>,
@@ -29,7 +29,7 @@ pub struct Namespace {
     pub id: String,
     /// Tokens with read and write access.
     pub tokens: Vec<TokenHash>,
-    /// Tokens with read access.
+    /// Bulk reads use POST.
     pub read_tokens: Vec<TokenHash>,
 }
 
@@ -40,7 +40,6 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    /// Bulk reads use POST.
     pub(crate) fn of(method: &Method, is_bulk_get: bool) -> Self {
         let is_reading = matches!(*method, Method::GET | Method::HEAD) || is_bulk_get;
         if is_reading { Self::Reading } else { Self::Writing }
@@ -53,7 +52,6 @@ impl Namespace {
         hexadecimal(&digest(name.as_bytes())[..16])
     }
 
-    /// A namespace that was created over the API.
     pub(crate) fn made(id: String, name: String) -> Self {
         Self { name, id, tokens: Vec::new(), read_tokens: Vec::new() }
     }
@@ -75,8 +73,7 @@ impl Access {
         Self { namespaces, made: None, operators }
     }
 
-    /// Replaces the namespaces that were created over the API. Ids and names of the network's file take
-    /// precedence.
+    /// Ids and names of the network's file take precedence.
     pub(crate) fn with_made(self, made: Option<Vec<Namespace>>) -> Self {
         let is_in_file = |one: &Namespace| {
             let is_one = |known: &Namespace| known.is_called(one.id.as_bytes()) || known.name == one.name;
@@ -86,7 +83,6 @@ impl Access {
         Self { made, ..self }
     }
 
-    /// Namespaces that were created over the API, if known.
     pub(crate) fn made(&self) -> Option<&[Namespace]> {
         self.made.as_deref()
     }
@@ -99,7 +95,7 @@ impl Access {
         self.all().find(|namespace| namespace.is_called(name))
     }
 
-    /// Finds a namespace by id for a request of another data centre, including [`CATALOGUE`].
+    /// For a request of another data centre, including [`CATALOGUE`].
     pub(crate) fn of_id(&self, id: &[u8]) -> Option<&Namespace> {
         iter::once(&*CATALOGUE).chain(self.all()).find(|namespace| namespace.id.as_bytes() == id)
     }
@@ -108,7 +104,6 @@ impl Access {
         self.caller(authorization).is_ok_and(|caller| caller.is_operator())
     }
 
-    /// Authenticates a request by its Authorization field.
     pub(crate) fn caller(&self, authorization: Option<&[u8]>) -> Result<Caller<'_>, ApiError> {
         let token = authorization.and_then(bearer).ok_or_else(|| {
             ApiError::of(Kind::NoToken, "the request has no token: expected Authorization: Bearer TOKEN")
@@ -121,8 +116,7 @@ impl Access {
         Ok(caller)
     }
 
-    /// Selects the namespace of a binding request: the namespace in `KV-Namespace`, otherwise the only
-    /// namespace of the token.
+    /// The namespace in `KV-Namespace`, otherwise the only namespace of the token.
     pub(crate) fn of_binding(
         &self,
         authorization: Option<&[u8]>,
@@ -133,8 +127,7 @@ impl Access {
         if let Some(name) = named {
             return caller.checked(self.named(name), &String::from_utf8_lossy(name), wanted);
         }
-        // Namespaces created over the API are not counted, so that creating one does not break a binding that
-        // sends no `KV-Namespace`.
+        // Otherwise creating a namespace would break a binding that sends no `KV-Namespace`.
         let mut own = self.namespaces.iter().filter(|namespace| caller.may(Use::Reading, namespace));
         match (own.next(), own.next()) {
             (Some(only), None) => caller.checked(Some(only), &only.name, wanted),
@@ -161,7 +154,6 @@ impl<'a> Caller<'a> {
         self.access.all().filter(move |namespace| self.may(Use::Reading, namespace))
     }
 
-    /// Finds a namespace by name or id and checks that the token permits this use.
     pub(crate) fn namespace(&self, name: &str, wanted: Use) -> Result<&'a Namespace, ApiError> {
         self.checked(self.access.named(name.as_bytes()), name, wanted)
     }
@@ -197,7 +189,7 @@ impl<'a> Caller<'a> {
                 let message = format!("there is no namespace \"{name}\", only {}", names.join(", "));
                 Err(ApiError::of(Kind::NoNamespace, message))
             }
-            // Do not list the other namespaces to clients that are not operators.
+            // Only operators may see the names of other namespaces.
             None => Err(ApiError::of(Kind::NoNamespace, format!("there is no namespace \"{name}\""))),
         }
     }
@@ -207,15 +199,13 @@ pub(crate) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(header::AUTHORIZATION).map(|field| field.as_bytes())
 }
 
-/// Selects the namespace of a binding request. Required if the token is valid in several namespaces.
 pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("kv-namespace");
 
-/// The namespace whose keys are the namespaces created over the API. No name maps to its id, and no token is
-/// valid for it.
+/// The namespace whose keys are the namespaces created over the API. No name maps to its id, and no
+/// token is valid for it.
 pub(crate) static CATALOGUE: LazyLock<Namespace> =
     LazyLock::new(|| Namespace::made(Namespace::id_of(""), String::new()));
 
-/// Number of names in an error message.
 const MOST_NAMED: usize = 10;
 
 #[cfg(test)]
@@ -231,7 +221,6 @@ mod tests {
         };
         let namespaces = vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])];
         let made = Namespace::made(Namespace::id_of("made"), "made".into());
-        // The name of the network's file takes precedence.
         let same = Namespace::made(Namespace::id_of("other"), "flags".into());
         Access::of_file(namespaces, vec![TokenHash::of(b"root")]).with_made(Some(vec![made, same]))
     }

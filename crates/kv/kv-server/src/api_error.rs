@@ -54,13 +54,11 @@ impl ApiError {
         Self { status, code, message: message.into(), known: None, is_unsure: false }
     }
 
-    /// The store has a newer version than the one to be written.
     fn older(known: Version) -> Self {
         let message = "a newer version of the key is known";
         Self { known: Some(known), ..Self::new(StatusCode::CONFLICT, message) }
     }
 
-    /// The method is not allowed.
     pub(crate) fn method(allowed: &str) -> Self {
         Self::method_not_allowed(format!("expected {allowed}"))
     }
@@ -74,7 +72,7 @@ impl ApiError {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// Returns a plain text response. The message is also the reason phrase, which a Worker can read.
+    /// The message is also the reason phrase, which a Worker can read.
     pub(crate) fn plain(self) -> Response<Body> {
         let reason = ReasonPhrase::new(&self.message);
         let mut response = Response::new(Body::whole(self.message.clone()));
@@ -87,15 +85,14 @@ impl ApiError {
         response
     }
 
-    /// Adds WWW-Authenticate to a 401 (RFC 9110 section 11.6.1).
+    /// RFC 9110 section 11.6.1.
     pub(crate) fn challenge(&self, response: &mut Response<Body>) {
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
     }
 
-    /// Adds response extensions for another data centre: the newer version, and whether the write may have
-    /// been applied.
+    /// The newer version, and whether the write may have been applied, for another data centre.
     pub(crate) fn tell_beside(&self, response: &mut Response<Body>) {
         if let Some(known) = &self.known {
             response.extensions_mut().insert(known.clone());
@@ -175,7 +172,7 @@ impl From<kv_nats::Error> for ApiError {
             kv_nats::Error::TooLarge { .. } => {
                 return Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string());
             }
-            // The addresses of the servers are for the operator only, and are already in the log.
+            // The addresses of the servers are for the operator only.
             kv_nats::Error::NotReady(_) => {
                 let message =
                     "the store's NATS cannot be used now, and nothing was done; see the operator's log";
@@ -212,7 +209,6 @@ impl From<kv_nats::Error> for ApiError {
     }
 }
 
-/// A task panicked or was cancelled.
 pub(crate) fn ended(error: &JoinError) -> ApiError {
     tracing::error!(%error, "a task of the store panicked or was cancelled");
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; see the operator's log")

@@ -86,7 +86,6 @@ fn shortened(key: &str) -> String {
     key.chars().take(64).collect()
 }
 
-/// Limit per request.
 const MOST_PAIRS: usize = 10_000;
 
 #[cfg(test)]

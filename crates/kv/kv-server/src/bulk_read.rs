@@ -21,7 +21,6 @@ use crate::{
     value::{Content, Found},
 };
 
-/// A bulk read.
 #[derive(Debug, Deserialize)]
 struct Asked {
     keys: Vec<String>,
@@ -41,23 +40,19 @@ enum Ttl {
     Text(String),
 }
 
-/// The type of the values in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
     Json,
 }
 
-/// The fields of each value in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Value and metadata.
     Binding,
-    /// Value, metadata and expiration.
     Rest,
 }
 
-/// Reads the keys of a request. Returns a JSON object with their values, and `null` for keys without a value.
+/// `null` for keys without a value.
 pub(crate) async fn read(
     service: &Arc<Service>,
     namespace: &str,
@@ -87,7 +82,6 @@ pub(crate) async fn read(
     let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
     let _place = service.large(&service.large_reads).await?;
     let (mut found, bytes) = (Vec::new(), Arc::new(AtomicU64::new(0)));
-    // If the store is in another data centre, several keys are requested concurrently.
     for some in keys.chunks(if service.store_elsewhere().is_some() { AT_ONCE } else { 1 }) {
         let mut asking = JoinSet::new();
         for (number, key) in some.iter().cloned().enumerate() {
@@ -123,8 +117,7 @@ pub(crate) async fn read(
     Ok(text)
 }
 
-/// Counts the bytes of a value. Collects a value that is being received from another data centre, because it
-/// would block the connection while it waits.
+/// Collects a value of another data centre, which would block the connection while it waits.
 async fn taken(value: Option<Found>, bytes: &AtomicU64) -> Result<Option<Found>, ApiError> {
     let Some(found) = value else { return Ok(None) };
     if bytes.fetch_add(found.about.bytes, SeqCst) + found.about.bytes > MOST_VALUE_BYTES {
@@ -139,7 +132,6 @@ async fn taken(value: Option<Found>, bytes: &AtomicU64) -> Result<Option<Found>,
     Ok(Some(Found { about, version, age, source, content }))
 }
 
-/// Parses the `cache_ttl` of a binding request, the longest permitted age of a copy.
 pub(crate) fn cache_ttl(text: Option<&str>) -> Result<Option<Duration>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let ttl: Option<u64> = text.parse().ok().filter(|&ttl| ttl >= LEAST_CACHE_TTL);
@@ -162,7 +154,6 @@ async fn described(to: &mut String, found: Found, kind: Kind, shape: Shape) -> R
     Ok(())
 }
 
-/// Returns a value as JSON.
 async fn shown(found: Found, kind: Kind) -> Result<String, ApiError> {
     let bytes = found.collect().await?;
     let text = String::from_utf8_lossy(&bytes);
@@ -179,9 +170,7 @@ async fn shown(found: Found, kind: Kind) -> Result<String, ApiError> {
     }
 }
 
-/// Keys that are requested concurrently.
 const AT_ONCE: usize = 25;
-/// Limit per request.
 const MOST_KEYS: usize = 100;
 /// 100 keys in JSON, where each byte may be escaped as six.
 const LARGEST_REQUEST: usize = 512 << 10;

@@ -19,7 +19,8 @@ use crate::{
     value::{AGE, EXPIRATION, METADATA, SOURCE, VERSION},
 };
 
-/// A namespace of a store that is reached over HTTP. Methods block and must not be called in a tokio runtime.
+/// A namespace of a store that is reached over HTTP. Methods block and must not be called in a
+/// tokio runtime.
 #[derive(Debug)]
 pub struct KvClient {
     exchange: Exchange,
@@ -139,8 +140,8 @@ pub struct ListedKey {
 }
 
 impl KvClient {
-    /// Creates a client of the store at this address. `namespace` selects a namespace if the token is valid
-    /// in several.
+    /// Creates a client of the store at this address. `namespace` selects a namespace if the token
+    /// is valid in several.
     ///
     /// # Errors
     /// Fails if no runtime can be started.

@@ -22,8 +22,7 @@ pub struct Config {
     pub place: Option<Place>,
     /// The name of a new store, which is the suffix of its versions.
     pub name: StoreName,
-    /// Bytes of memory: half for values that are read repeatedly, half for pages of the file. All of it is
-    /// for values if there is no file.
+    /// Bytes of memory: half for values, half for pages of the file if there is one.
     pub memory: u64,
     /// A directory for copies of values, if the store is in another data centre.
     pub disk: Option<segment_store::Config>,

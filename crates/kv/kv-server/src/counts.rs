@@ -183,7 +183,6 @@ pub(crate) struct Counts {
     pub(crate) damaged_keys: AtomicU64,
 }
 
-/// A monotonic counter.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

@@ -1,9 +1,8 @@
-//! Copies of values on disk, if the store is in another data centre. A value that was received once need not
-//! be sent again until the key is written.
+//! Copies of values on disk, if the store is in another data centre. A value that was received once
+//! need not be sent again until the key is written.
 //!
-//! A value is stored with its version, but without its age: a reader must learn from another data centre that
-//! the version is still the newest. So the files do not depend on a clock and stay useful after a restart.
-//! The last received value of each key is kept until a full disk evicts it.
+//! A value is stored without its age: a reader must learn from another data centre that its version
+//! is still the newest.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -23,17 +22,15 @@ use crate::{
     value_stream::ValueStream,
 };
 
-/// A directory of values, which is locked by one process.
 pub(crate) struct DiskCache {
     config: Config,
     /// The error if the store is not open, for example because another process has locked it.
     store: RwLock<Result<Store, String>>,
-    /// Slots for values that are being stored.
     turns: Arc<Semaphore>,
 }
 
 impl DiskCache {
-    /// Opens a directory, which is created if it is missing. Blocks.
+    /// Blocks.
     pub(crate) fn open(config: Config) -> Self {
         let turns = Arc::new(Semaphore::new(AT_ONCE));
         let shelf = Self { config, store: RwLock::new(Err(String::new())), turns };
@@ -45,7 +42,7 @@ impl DiskCache {
         self.store().is_none()
     }
 
-    /// Retries to open the directory, which another process may have locked. Blocks.
+    /// Another process may have locked the directory. Blocks.
     pub(crate) fn reopen(&self) {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
         let Err(before) = &*store else { return };
@@ -58,7 +55,7 @@ impl DiskCache {
         });
     }
 
-    /// Releases the directory for another process. Blocks.
+    /// Blocks.
     pub(crate) fn close(&self) {
         let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
         if let Ok(open) = &*store {
@@ -67,16 +64,15 @@ impl DiskCache {
         }
     }
 
-    /// Returns the newest value of a key, without its bytes.
+    /// Without the bytes.
     pub(crate) async fn find(&self, name: &Name) -> Option<Arc<DiskValue>> {
-        // Most keys have no value here, which the index in memory shows without a disk read.
+        // For most keys, the index in memory shows that there is no value.
         let store = self.store().filter(|store| store.contains(name.as_bytes()))?;
         let name = name.clone();
         let (_, shelved) = spawn_blocking(move || newest(&store, &name)).await.ok()??;
         Some(Arc::new(shelved))
     }
 
-    /// Reads the value of this version, if it is still on disk.
     pub(crate) async fn read(&self, name: &Name, version: &str) -> Option<ValueStream> {
         let (store, name, version) = (self.store()?, name.clone(), version.to_owned());
         let reading = spawn_blocking(move || {
@@ -91,7 +87,7 @@ impl DiskCache {
         }))
     }
 
-    /// Stores a value that is in memory. Returns whether it succeeded.
+    /// Returns whether it succeeded.
     pub(crate) async fn put(&self, name: &Name, held: &Arc<MemoryValue>) -> bool {
         let (Some(store), Ok(_turn)) = (self.store(), Arc::clone(&self.turns).try_acquire_owned()) else {
             return false;
@@ -105,8 +101,7 @@ impl DiskCache {
         is_stored(&storing.await)
     }
 
-    /// Stores a value while it is sent to a client. Continues if the client disconnects. Calls `then` when
-    /// the value is stored.
+    /// Continues if the client disconnects. Calls `then` when the value is stored.
     pub(crate) fn pour(
         &self,
         name: &Name,
@@ -121,8 +116,7 @@ impl DiskCache {
         let (bytes, name, (sender, passed)) = (shelved.about.bytes, name.clone(), Body::channel(2));
         tokio::spawn(async move {
             let _turn = turn;
-            // If the body ends early, the sender is dropped without `finish`, which truncates the client's
-            // body too.
+            // Dropping the sender without `finish` truncates the client's body too.
             let Some((writer, sender)) = written(body, writer, sender).await else { return };
             if let Some(writer) = writer.filter(|writer| writer.length() == bytes)
                 && is_stored(&spawn_blocking(move || finish(&store, &name, writer)).await)
@@ -154,8 +148,8 @@ impl DiskCache {
     }
 }
 
-/// Copies a body to the disk and to the client. Continues with one of them if the other fails. Returns the
-/// writer and the sender that remain to be finished, or `None` if the body ends early or both have failed.
+/// Continues with one of them if the other fails. `None` if the body ends early or both have
+/// failed.
 async fn written(
     mut body: Body,
     writer: Writer,
@@ -184,7 +178,7 @@ fn begin(store: &Store, name: &Name, about: &ValueMeta, version: &str) -> Result
     store.begin(name.as_bytes(), &head)
 }
 
-/// Completes a value and removes older values of the key, but not values that were started later.
+/// Removes older values of the key, but not values that were started later.
 fn finish(store: &Store, name: &Name, writer: Writer) -> Result<(), Error> {
     let id = writer.finish()?;
     for older in store.find(name.as_bytes())?.into_iter().skip_while(|one| one.id != id).skip(1) {
@@ -208,5 +202,5 @@ fn newest(store: &Store, name: &Name) -> Option<(Found, DiskValue)> {
     (shelved.about.bytes == found.length).then_some((found, shelved))
 }
 
-/// Concurrent writes. Further values are kept in memory only.
+/// Further values are kept in memory only.
 const AT_ONCE: usize = 16;

@@ -2,7 +2,6 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Percent-encodes a text as a part of a URL.
 pub(crate) fn encoded(text: &str) -> String {
     match text {
         // Unencoded, these would be removed as dot segments (RFC 3986 section 5.2.4).

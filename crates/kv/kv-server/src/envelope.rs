@@ -4,12 +4,12 @@ use http_stack::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{api_error::ApiError, json};
 
-/// A success. `result` and `info` are JSON.
+/// `result` and `info` are JSON.
 pub(crate) fn success(result: &str, info: Option<&str>) -> Response<Body> {
     success_but(result, info, None)
 }
 
-/// A success, with the problem of an incomplete result in `messages`.
+/// With the problem of an incomplete result in `messages`.
 pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&ApiError>) -> Response<Body> {
     let info = info.map_or_else(String::new, |info| format!(",\"result_info\":{info}"));
     let said = but.map(said).unwrap_or_default();
@@ -17,14 +17,12 @@ pub(crate) fn success_but(result: &str, info: Option<&str>, but: Option<&ApiErro
     respond(StatusCode::OK, text)
 }
 
-/// The error object of a problem.
 fn said(problem: &ApiError) -> String {
     let mut message = String::new();
     json::text(&mut message, &problem.message);
     format!("{{\"code\":{},\"message\":{message}}}", problem.code)
 }
 
-/// The response to a failed request.
 pub(crate) fn failure(problem: &ApiError) -> Response<Body> {
     let said = said(problem);
     let text = format!("{{\"success\":false,\"errors\":[{said}],\"messages\":[],\"result\":null}}");

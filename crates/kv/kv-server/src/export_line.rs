@@ -1,5 +1,5 @@
-//! A line of an export: a key with its value, expiration and metadata, as an element of the list that
-//! `wrangler kv bulk put` reads.
+//! A line of an export: a key with its value, expiration and metadata, as an element of the list
+//! that `wrangler kv bulk put` reads.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kv::{Expiration, Key, Metadata};
@@ -14,8 +14,7 @@ pub struct ExportLine {
     pub key: String,
     /// The value as text or base64.
     pub value: String,
-    /// Whether the value is base64. Used if it is not UTF-8, or if its control characters make the text
-    /// longer than base64.
+    /// Whether the value is base64.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub base64: bool,
     /// The expiration in Unix seconds.
@@ -89,7 +88,7 @@ impl ExportLine {
     }
 }
 
-/// Whether the text is not longer than base64 when it is JSON, which needs six bytes for a control character.
+/// JSON needs six bytes for a control character.
 fn is_short_as_text(text: &[u8]) -> bool {
     let long = |byte: &&u8| byte.is_ascii_control() && !b"\n\r\t".contains(byte);
     text.iter().filter(long).count() * 5 <= text.len() / 3

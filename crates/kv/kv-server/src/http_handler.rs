@@ -1,4 +1,5 @@
-//! The request handler. Its fast path serves a read from memory without a task and without a header map.
+//! The request handler. Its fast path serves a read from memory without a task and without a header
+//! map.
 
 use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,7 +25,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct KvHandler {
     service: Arc<Service>,
-    /// The address of the process that replaces this one.
+    /// Of the process that replaces this one.
     successor: Option<(Scheme, SocketAddr)>,
 }
 
@@ -34,8 +35,8 @@ impl KvHandler {
         Self { service: Arc::clone(service), successor: None }
     }
 
-    /// Also forwards requests to the process that listens on the same socket and replaces this one, while
-    /// that process has the file.
+    /// Also forwards requests to the process that replaces this one, while that process has the
+    /// file.
     #[must_use]
     pub fn on(self, scheme: Scheme, address: Option<SocketAddr>) -> Self {
         Self { successor: address.map(|address| (scheme, address)), ..self }
@@ -50,7 +51,6 @@ impl KvHandler {
         }
     }
 
-    /// The copy that can serve a plain read of the binding, and its age.
     fn copy(&self, request: &RequestView<'_>) -> Option<(Arc<MemoryValue>, Duration)> {
         let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
         let path = path.strip_prefix('/').filter(|path| !path.is_empty())?;
@@ -118,7 +118,6 @@ impl Handler for KvHandler {
     }
 }
 
-/// Writes the same header fields as the binding's response to a read.
 fn write_head(head: &mut Vec<u8>, held: &MemoryValue, age: Duration) {
     let MemoryValue { value, about, version } = held;
     // Writing to a `Vec` cannot fail.

@@ -1,14 +1,13 @@
-//! Builds JSON from parts that are already JSON, so that metadata and values are preserved byte by byte.
+//! Builds JSON from parts that are already JSON, so that metadata and values are preserved byte by
+//! byte.
 
 use kv::ListedKey;
 
-/// Appends a JSON string.
 pub(crate) fn text(to: &mut String, text: &str) {
     // Serialising a string cannot fail.
     to.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// Appends parts with separators and brackets.
 pub(crate) fn between<T>(
     to: &mut String,
     (open, close): (char, char),
@@ -25,7 +24,7 @@ pub(crate) fn between<T>(
     to.push(close);
 }
 
-/// Appends a list of keys. `metadata` appends a key's metadata, which are JSON.
+/// `metadata` appends a key's metadata, which are JSON.
 pub(crate) fn keys(to: &mut String, keys: &[ListedKey], metadata: impl Fn(&mut String, &str)) {
     between(to, LIST, keys, |to, key| {
         to.push_str("{\"name\":");

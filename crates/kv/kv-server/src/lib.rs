@@ -1,29 +1,29 @@
-//! A key-value store over HTTP, with the protocol of workerd's `kvNamespace` binding and a REST API for
-//! operators and the command line.
+//! A key-value store over HTTP, with the protocol of workerd's `kvNamespace` binding and a REST API
+//! for operators and the command line.
 //!
 //! | topic | module or type |
 //! | --- | --- |
 //! | configuration and access control | [`Config`], [`Access`], [`Namespace`] |
-//! | namespaces created over the API | `catalogue.rs`, `looks.rs` |
+//! | namespaces created over the API | `namespace_registry.rs`, `shared_refresh.rs` |
 //! | the store: a file or a NATS stream | [`Place`], `store.rs` |
 //! | state shared by all requests, handover to another process, shutdown | [`Service`] |
-//! | the request handler, with a fast path for reads from memory | [`Door`] |
-//! | forwarding requests to a successor process | `elsewhere.rs` |
-//! | reads, writes, lists and bulk reads | `operations.rs`, `several.rs` |
-//! | copies of values in memory and on disk | `copies.rs`, `shelf.rs` |
-//! | streaming a value from a file | `pieces.rs` |
-//! | requests to and from other data centres | [`Links`], `linked.rs` |
-//! | the protocol of workerd's binding | `binding.rs` |
+//! | the request handler, with a fast path for reads from memory | [`KvHandler`] |
+//! | forwarding requests to a successor process | `successor_proxy.rs` |
+//! | reads, writes, lists and bulk reads | `operations.rs`, `bulk_read.rs` |
+//! | copies of values in memory and on disk | `value_cache.rs`, `disk_cache.rs` |
+//! | streaming a value from a file | `value_stream.rs` |
+//! | requests to and from other data centres | [`PeerLinks`], `replication.rs` |
+//! | the protocol of workerd's binding | `workerd_binding.rs` |
 //! | the REST API and its response envelope | `rest.rs`, `envelope.rs` |
-//! | raw and multipart request bodies | [`multipart`], `incoming.rs` |
+//! | raw and multipart request bodies | [`multipart`], `request_body.rs` |
 //! | bulk writes in JSON | [`pairs`] |
 //! | URL query parameters | [`Parameters`] |
-//! | error responses | `problem.rs` |
+//! | error responses | `api_error.rs` |
 //! | counters and the operator's status | [`Status`] |
-//! | the client of the command line | [`Remote`]; a line of an export: [`Line`] |
+//! | the client of the command line | [`KvClient`]; a line of an export: [`ExportLine`] |
 //!
-//! The crate `kv` defines keys, versions and pages, `vault` the file format, and `jetstream` the storage in
-//! NATS.
+//! The crate `kv` defines keys, versions and pages, `kv-redb` the file format, and `kv-nats` the
+//! storage in NATS.
 
 mod accept;
 mod access;

@@ -1,5 +1,5 @@
-//! An incremental parser of `multipart/form-data` bodies (RFC 7578). It buffers no more than one piece of the
-//! body.
+//! An incremental parser of `multipart/form-data` bodies (RFC 7578). It buffers no more than one
+//! piece of the body.
 
 use http_stack::Bytes;
 
@@ -8,7 +8,6 @@ use http_stack::Bytes;
 pub struct Multipart {
     /// A line break, two dashes and the boundary.
     delimiter: Vec<u8>,
-    /// Input that is not parsed yet.
     input: Vec<u8>,
     state: State,
 }
@@ -142,7 +141,6 @@ impl Multipart {
     }
 }
 
-/// The name in a part's header.
 fn name(head: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(head).ok()?;
     let line = text.split("\r\n").find_map(|line| {
@@ -167,7 +165,6 @@ fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
 
 /// RFC 2046 section 5.1.1.
 const LONGEST_BOUNDARY: usize = 70;
-/// Room for two header fields.
 const LONGEST_HEAD: usize = 4096;
 /// The preamble before the first boundary, which is ignored.
 const LONGEST_START: usize = 4096;
@@ -178,7 +175,6 @@ mod tests {
 
     use super::*;
 
-    /// Parses a form in pieces of this many bytes.
     fn read(form: &[u8], piece: usize) -> Result<Vec<(String, Vec<u8>)>, NoForm> {
         let mut multipart = Multipart::new("b0");
         let mut parts: Vec<(String, Vec<u8>)> = Vec::new();

@@ -1,10 +1,7 @@
-//! Namespaces that are created over the API. The store keeps them as keys of a reserved namespace, so they
-//! are durable, replicated to a second store, and the last writer wins. The key is the namespace's id; its
-//! metadata contain the title.
+//! Namespaces that are created over the API.
 //!
-//! Each data centre caches the list. It reads the list from the store every 30 seconds, and when an operator
-//! or another data centre requests an unknown namespace. Removing a namespace removes its name first and its
-//! keys in the background.
+//! Each data centre caches the list, and reads it every 30 seconds or when an unknown namespace is
+//! requested.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -22,18 +19,17 @@ use crate::{
     workerd_binding,
 };
 
-/// The catalogue's metadata of a namespace.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Entry {
     title: String,
-    /// Whether the keys are being removed.
+    /// The keys are being removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
 }
 
 impl Service {
-    /// The current access rules. If an operator requests an unknown namespace, the list of namespaces is read
-    /// from the store first.
+    /// If an operator requests an unknown namespace, the list of namespaces is read from the store
+    /// first.
     pub(crate) async fn access_to(
         self: &Arc<Self>,
         authorization: Option<&[u8]>,
@@ -48,15 +44,13 @@ impl Service {
         }
     }
 
-    /// The access rules after reading the list of namespaces from the store, or the cached rules if that
-    /// fails.
+    /// Or the cached rules if reading the list fails.
     pub(crate) async fn access_after_look(self: &Arc<Self>) -> Arc<Access> {
-        // If this fails, the cached rules apply; they record whether the list has ever been read.
+        // The cached rules record whether the list has ever been read.
         let _ = self.look_for_namespaces().await;
         self.access()
     }
 
-    /// Reads the list of namespaces from the store.
     pub(crate) async fn look_for_namespaces(self: &Arc<Self>) -> Result<(), ApiError> {
         let look = async {
             let made = self.entries().await?.into_iter().filter(|(_, entry)| !entry.removed);
@@ -92,13 +86,12 @@ impl Service {
         Ok(renamed)
     }
 
-    /// Removes a namespace that was created over the API, with its keys.
     pub(crate) async fn remove_namespace(self: &Arc<Self>, name: &str) -> Result<(), ApiError> {
         let made = self.made(name).await?;
         self.write_entry(&made, true).await
     }
 
-    /// Finds a namespace that was created over the API, in the store's current list.
+    /// In the store's current list.
     async fn made(self: &Arc<Self>, name: &str) -> Result<Namespace, ApiError> {
         self.look_for_namespaces().await?;
         let access = self.access();
@@ -115,7 +108,6 @@ impl Service {
         Err(ApiError::method_not_allowed(message))
     }
 
-    /// Refuses a title that is invalid or belongs to another namespace.
     fn check_title(&self, title: &str, own: Option<&Namespace>) -> Result<(), ApiError> {
         if title.is_empty() || title.len() > LONGEST_TITLE || title.chars().any(char::is_control) {
             let message =
@@ -136,8 +128,7 @@ impl Service {
         let entry = Entry { title: namespace.name.clone(), removed };
         let metadata = serde_json::to_string(&entry).unwrap_or_default();
         self.ask_catalogue(Method::PUT, &format!("/{}", namespace.id), Some(&metadata)).await?;
-        // The write has succeeded. If reading the list fails, the next request for the namespace reads it
-        // again.
+        // If reading fails, the next request for the namespace reads the list again.
         let _ = self.look_for_namespaces().await;
         Ok(())
     }
@@ -161,7 +152,6 @@ impl Service {
         Ok(entries)
     }
 
-    /// Sends a binding request for keys of the catalogue to the store, here or in another data centre.
     async fn ask_catalogue(
         self: &Arc<Self>,
         method: Method,
@@ -186,7 +176,7 @@ impl Service {
         Ok(text)
     }
 
-    /// Keeps the list of namespaces up to date and removes the keys of removed namespaces. Never returns.
+    /// Never returns.
     pub(crate) async fn keep_namespaces(self: &Arc<Self>) {
         let mut removed = HashSet::new();
         loop {
@@ -201,9 +191,8 @@ impl Service {
         }
     }
 
-    /// Removes the keys of namespaces that were already marked as removed in the previous run, so that all
-    /// data centres have seen the removal. Deletes the entries of namespaces without keys. Returns the
-    /// namespaces that are still marked as removed.
+    /// Only those marked in the previous run, so that all data centres have seen the removal.
+    /// Returns those still marked.
     pub(crate) async fn clear_removed(
         self: &Arc<Self>,
         before: HashSet<String>,
@@ -219,7 +208,7 @@ impl Service {
         Ok(removed)
     }
 
-    /// Deletes all keys of a namespace. Returns their number.
+    /// Returns the number of deleted keys.
     async fn clear(self: &Arc<Self>, namespace: &str) -> Result<usize, ApiError> {
         let mut cleared = 0;
         loop {
@@ -235,7 +224,6 @@ impl Service {
     }
 }
 
-/// The list of namespaces could not be read from the store.
 fn not_told(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_GATEWAY, message)
 }
@@ -243,11 +231,11 @@ fn not_told(message: impl Into<String>) -> ApiError {
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 const ID_DIGITS: usize = 32;
-/// JSON escaping may double each byte, and the metadata limit must leave room for the rest of the entry.
+/// JSON escaping may double each byte, and the metadata limit must leave room for the rest of the
+/// entry.
 const LONGEST_TITLE: usize = 480;
 /// The same limit as Workers KV has for an account.
 const MOST: usize = 1000;
 /// Leaves room for entries of removed namespaces in addition to [`MOST`].
 const MOST_PAGES: usize = 10;
-/// 1000 keys, with 1024 bytes of metadata as an escaped JSON string, and a cursor.
 const LONGEST_PAGE: usize = 4 << 20;

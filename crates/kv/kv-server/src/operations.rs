@@ -1,5 +1,4 @@
-//! Operations on keys and pages of keys. A write continues if its client disconnects: otherwise a copy in
-//! memory could outlive a write that is in the file.
+//! Operations on keys and pages of keys. A write continues if its client disconnects.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,16 +16,15 @@ use crate::{
     value_stream::ValueStream,
 };
 
-/// The parameters of a write.
 #[derive(Debug, Default)]
 pub(crate) struct WriteOptions {
     pub(crate) expiration: Option<Expiration>,
     pub(crate) metadata: Option<Metadata>,
     /// The Content-Length of the request, if present.
     pub(crate) length: Option<u64>,
-    /// Whether the client waits for `100 Continue`.
+    /// The client waits for `100 Continue`.
     pub(crate) is_waiting: bool,
-    /// The version, if another data centre has assigned one.
+    /// Present if another data centre has assigned one.
     pub(crate) version: Option<Version>,
 }
 
@@ -74,8 +72,7 @@ impl Service {
         found
     }
 
-    /// Returns the copy of a key's value and its age, if the copy may be served. Starts a refresh if one is
-    /// due. To be called in a runtime.
+    /// Starts a refresh if one is due. To be called in a runtime.
     pub(crate) fn copy(
         self: &Arc<Self>,
         namespace: &str,
@@ -102,13 +99,12 @@ impl Service {
         Some((held, age))
     }
 
-    /// Refreshes the copy of a key in the background.
     pub(crate) fn read_beside(self: &Arc<Self>, namespace: &str, key: &str) {
         let (service, namespace, key) = (Arc::clone(self), namespace.to_owned(), key.to_owned());
         tokio::spawn(async move { service.read(&namespace, &key).await.map(drop) });
     }
 
-    /// Reads a key from the store and keeps a copy if the value is short.
+    /// Keeps a copy if the value is short.
     pub(crate) async fn read(&self, namespace: &str, key: &str) -> Result<Result<Found, NotFound>, ApiError> {
         let (ticket, asked) = (self.copies.ticket(&Name::of(namespace, key)), self.elapsed());
         let found = self.read_only(namespace, key).await?;
@@ -137,7 +133,7 @@ impl Service {
         let content = match bytes {
             Bytes::Whole(whole) => Content::Whole(whole),
             Bytes::Pieces(mut reading) => Content::Pieces(ValueStream::new(move || {
-                // Keeps the store open: it is closed only after its last reader.
+                // It is closed only after its last reader.
                 let _ = &store;
                 Ok(reading.piece()?)
             })),
@@ -166,7 +162,6 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// Refuses a value whose Content-Length exceeds the limit.
     pub(crate) fn refuse_long(&self, beside: &WriteOptions) -> Result<(), ApiError> {
         beside.length.map_or(Ok(()), |length| self.check_length(length))
     }
@@ -199,8 +194,8 @@ impl Service {
         Ok(version)
     }
 
-    /// Sets several keys durably, all or none in a file. The first one gets the version `first` if another
-    /// data centre has assigned one. Returns the lowest version.
+    /// All or none in a file. The first key gets the version `first` if present. Returns the lowest
+    /// version.
     pub(crate) async fn put_several(
         self: &Arc<Self>,
         namespace: &str,
@@ -213,7 +208,7 @@ impl Service {
         }
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
-            // The values stay in memory until they are written, even if the client disconnects.
+            // Until they are written, even if the client disconnects.
             let _place = place;
             let keys: Vec<_> = puts.iter().map(|put| put.key.clone()).collect();
             let versions = service.store()?.put(&namespace, puts).await?;
@@ -223,8 +218,7 @@ impl Service {
         tokio::spawn(writing).await.map_err(|error| ended(&error))?
     }
 
-    /// Deletes keys durably, all or none in a file. The first one gets the version `first` if another data
-    /// centre has assigned one.
+    /// All or none in a file. The first key gets the version `first` if present.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         namespace: &str,
@@ -252,7 +246,6 @@ impl Service {
         store.list(namespace, page).await
     }
 
-    /// Discards older copies here, notifies other data centres, and wakes the replication to the other store.
     fn wrote<'k>(
         self: &Arc<Self>,
         namespace: &str,

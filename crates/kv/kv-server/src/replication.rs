@@ -1,14 +1,14 @@
-//! A service in a network of several data centres: its requests to other data centres, and its responses to
-//! theirs.
+//! A service in a network of several data centres: its requests to other data centres, and its
+//! responses to theirs.
 //!
-//! The store is in one data centre, or in two that replicate each other. Reads are served from copies in
-//! memory or on disk (`shelved.rs`), or are requested from the key's upper tiers (`above.rs`). All other
-//! requests are forwarded to the store (`to_store.rs`), which notifies the key's tiers of each write
-//! (`telling.rs`). The implementation of [`Links`] authenticates the data centres; this module defines the
-//! messages (`wire.rs`) and the handlers (`answers.rs`).
+//! Reads are served from copies (`local_copy.rs`), or are requested from the key's upper tiers
+//! (`upstream_read.rs`). All other requests are forwarded to the store (`write_forwarding.rs`), which notifies the
+//! key's tiers of each write (`invalidation.rs`). `wire.rs` has the messages and `peer_api.rs` the
+//! handlers.
 //!
-//! With two stores, reads request both (`racing.rs`), and either store accepts a write (`either.rs`) and
-//! replicates it to the other one (`giving.rs`). Anti-entropy compares the two stores (`comparing.rs`).
+//! With two stores, reads request both (`dual_read.rs`), and either store accepts a write
+//! (`failover_write.rs`) and replicates it to the other one (`hinted_handoff.rs`). Anti-entropy compares the two
+//! stores (`anti_entropy.rs`).
 
 mod anti_entropy;
 mod copy_report;
@@ -50,12 +50,11 @@ use self::{invalidation::Invalidation, read_collapse::Flights, upstream_read::Re
 
 /// The links to the other data centres of a network, for the service of one data centre.
 pub trait PeerLinks: Send + Sync {
-    /// The next data centre from which to request a key, and its tier, for a request that this data centre
-    /// received as `asked_as`; `None` if the store is here.
+    /// The next data centre from which to request a key, and its tier; `None` if the store is here.
     fn next(&self, key: KeyHash, asked_as: Tier) -> Option<(DataCentreId, Tier)>;
 
-    /// The data centre with the store, or the first available one of two; `None` if this data centre has a
-    /// store.
+    /// The data centre with the store, or the first available one of two; `None` if this data
+    /// centre has a store.
     fn store(&self) -> Option<DataCentreId>;
 
     /// All data centres with a store, in the order of the network's file.
@@ -76,8 +75,8 @@ pub trait PeerLinks: Send + Sync {
     /// The name of a data centre.
     fn name(&self, centre: DataCentreId) -> String;
 
-    /// Sends a request to another data centre. There is no timeout, except that the request fails when the
-    /// data centre is known to be unavailable.
+    /// Sends a request to another data centre. There is no timeout, except that the request fails
+    /// when the data centre is known to be unavailable.
     fn send(&self, centre: DataCentreId, request: Request<Body>) -> Sending<'_>;
 }
 
@@ -100,23 +99,19 @@ impl fmt::Display for PeerError {
     }
 }
 
-/// The state that a service keeps for the other data centres.
 pub(crate) struct Replication {
     pub(crate) links: Arc<dyn PeerLinks>,
     flights: Flights<ReadOutcome>,
     telling: Invalidation,
-    /// The usual response times of the other data centres.
     usual: Mutex<HashMap<DataCentreId, LatencyEstimate>>,
-    /// Assigns versions to writes when there are two stores.
     clock: Mutex<HybridClock>,
     /// Notified when keys are marked for replication.
     pub(crate) noted: Notify,
-    /// Slots for comparisons of a read with the other store.
     checks: Arc<Semaphore>,
 }
 
 impl Replication {
-    /// `name` is the name of this data centre.
+    /// `name` is that of this data centre.
     pub(crate) fn by(links: Arc<dyn PeerLinks>, name: StoreName) -> Self {
         Self {
             links,
@@ -129,12 +124,11 @@ impl Replication {
         }
     }
 
-    /// The two data centres with stores, if there are two.
     fn pair(&self) -> Option<[DataCentreId; 2]> {
         self.links.stores().try_into().ok()
     }
 
-    /// The data centre with the other store, if there are two stores and one is here.
+    /// `None` unless there are two stores and one is here.
     pub(crate) fn other_store(&self) -> Option<DataCentreId> {
         let [one, other] = self.pair()?;
         match self.links.local() {
@@ -148,7 +142,6 @@ impl Replication {
         self.usual.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time after which a request to this data centre is also sent to another one.
     fn late_after(&self, centre: DataCentreId) -> Duration {
         self.usual().entry(centre).or_default().late_after()
     }
@@ -157,7 +150,7 @@ impl Replication {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a request with this body. Retries as [`Linked::send`] does if the body is in memory.
+    /// Retries as [`Replication::send`] does if the body is in memory.
     async fn send_with(
         &self,
         centre: DataCentreId,
@@ -173,8 +166,8 @@ impl Replication {
         self.send(centre, request).await
     }
 
-    /// Sends a request. Retries it while the other data centre's process is being replaced, if the request
-    /// can be repeated.
+    /// Retries while the other data centre's process is being replaced, if the request can be
+    /// repeated.
     async fn send(
         &self,
         centre: DataCentreId,
@@ -195,7 +188,7 @@ impl Replication {
     }
 }
 
-/// Concurrent comparisons with the other store. Further reads are not compared.
+/// Further reads are not compared.
 const MOST_CHECKS: usize = 64;
 const LEFT: &str = "another process is taking over: try again in a moment";
 /// Ten seconds in total, for the other process to open the file.

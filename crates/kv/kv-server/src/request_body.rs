@@ -31,7 +31,6 @@ enum Part {
 }
 
 impl RequestBody {
-    /// Reads the body of a request with this header.
     pub(crate) fn of(headers: &HeaderMap, body: Body) -> Result<Self, ApiError> {
         let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let form = "multipart/form-data";
@@ -44,7 +43,7 @@ impl RequestBody {
         Ok(Self::Form(Form { body, parts, part: Part::Other, metadata: None, has_value: false, other: 0 }))
     }
 
-    /// The next piece of the value; `None` at its end.
+    /// `None` at the end.
     pub(crate) async fn data(&mut self) -> Result<Option<Bytes>, ApiError> {
         match self {
             Self::Raw(body) => body.data().await.map_err(broken_off),
@@ -52,7 +51,7 @@ impl RequestBody {
         }
     }
 
-    /// The metadata of a form. To be called after the end of the value.
+    /// To be called after the end of the value.
     pub(crate) fn metadata(&self) -> Result<Option<Metadata>, ApiError> {
         let Self::Form(Form { metadata: Some(metadata), .. }) = self else { return Ok(None) };
         // An empty field or `null` means that there are no metadata.
@@ -62,8 +61,7 @@ impl RequestBody {
         Ok(Some(Metadata::new(metadata)?))
     }
 
-    /// Discards the rest of the body up to a limit, for clients that read the response only after they have
-    /// sent the whole body.
+    /// Up to a limit, for clients that read the response only after they have sent the whole body.
     pub(crate) async fn throw_away(self) -> u64 {
         let mut body = match self {
             Self::Raw(body) => body,
@@ -102,7 +100,6 @@ impl Form {
                 }
                 Some(Event::Data(data)) => match (self.part, &mut self.metadata) {
                     (Part::Value, _) => return Ok(Some(data)),
-                    // One byte above the limit is enough to detect that it is exceeded.
                     (Part::Metadata, Some(metadata)) if metadata.len() <= MOST_METADATA_BYTES => {
                         metadata.extend_from_slice(&data);
                     }

@@ -1,4 +1,5 @@
-//! The REST API of Workers KV, for operators and scripts, under `/client/v4/accounts/ACCOUNT/storage/kv`.
+//! The REST API of Workers KV, for operators and scripts, under
+//! `/client/v4/accounts/ACCOUNT/storage/kv`.
 //!
 //! The account is ignored: a network has only one.
 
@@ -23,7 +24,7 @@ use crate::{
     value::{VERSION, set},
 };
 
-/// The path prefix. Binding requests cannot have it, because slashes in their keys are encoded.
+/// Binding requests cannot have it, because slashes in their keys are encoded.
 pub(crate) const PREFIX: &str = "/client/v4/";
 
 pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Response<Body> {
@@ -59,8 +60,8 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     inside(service, namespace, below, (parts, &parameters), (body, None)).await
 }
 
-/// Handles a request of another data centre in this namespace. A write gets this version if the other data
-/// centre has assigned one.
+/// For a request of another data centre. A write gets `version` if the other data centre has
+/// assigned one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -102,7 +103,6 @@ async fn inside(
         (Some("keys"), None) if parts.method == Method::GET => {
             values::list(service, &namespace.id, parameters).await
         }
-        // Clients may leave slashes in a key unencoded.
         (Some("values"), Some(key)) => {
             values::answer(service, &namespace.id, key, (parts, parameters), (body, version)).await
         }
@@ -176,7 +176,7 @@ async fn beside<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|error| ended(&error))?
 }
 
-/// Limits the time to receive a body, which has one of the few slots for bulk requests.
+/// A body has one of the few slots for bulk requests.
 async fn in_time(body: impl Future<Output = Result<Bytes, ApiError>>) -> Result<Bytes, ApiError> {
     timeout(LONGEST_BODY, body).await.unwrap_or_else(|_| {
         let message = format!("the request was not complete after {} s", LONGEST_BODY.as_secs());
@@ -190,7 +190,6 @@ fn done(count: usize, version: Option<Version>) -> Response<Body> {
     with_version(envelope::success(&result, None), version)
 }
 
-/// Adds the version of a write to its response.
 fn with_version(mut response: Response<Body>, version: Option<Version>) -> Response<Body> {
     if let Some(version) = version {
         set(response.headers_mut(), VERSION, &version.to_string());

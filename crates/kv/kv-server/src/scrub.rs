@@ -16,7 +16,7 @@ impl Service {
         }
     }
 
-    /// Returns whether the pass is complete. It is incomplete if the file is closed meanwhile.
+    /// False if the file was closed meanwhile.
     async fn scrub_once(self: &Arc<Self>) -> bool {
         let Some(mut scrub) = self.opened().and_then(|store| store.scrub()) else { return false };
         let mut named = 0;
@@ -67,5 +67,4 @@ const BETWEEN_SCRUBS: Duration = Duration::from_secs(24 * 3600);
 /// A step reads 32 keys, which limits the scrub to some hundreds of keys and 8 MB per second.
 const BETWEEN_STEPS: Duration = Duration::from_millis(50);
 const BYTES_PER_US: u64 = 8;
-/// Number of damaged keys that are logged per pass.
 const MOST_NAMED: usize = 100;

@@ -1,5 +1,5 @@
-//! The state shared by all requests: the store, access control, copies and counters. Also the handover of the
-//! store to another process.
+//! The state shared by all requests: the store, access control, copies and counters. Also the
+//! handover of the store to another process.
 
 use std::{
     fs,
@@ -39,25 +39,20 @@ use crate::{
 pub struct Service {
     config: Config,
     access: RwLock<Arc<Access>>,
-    /// Lookups of namespaces that were created over the API.
     pub(crate) looks: SharedRefresh,
-    /// `None` while another process has the file, after shutdown, or if the store is in another data centre.
+    /// `None` while another process has the file, after shutdown, or if the store is elsewhere.
     store: RwLock<Option<Store>>,
-    /// Whether another process replaces this one.
+    /// Another process replaces this one.
     is_left: AtomicBool,
     pub(crate) linked: Option<Arc<Replication>>,
-    /// Why the store could not be reopened.
     error: Mutex<Option<String>>,
     pub(crate) copies: ValueCache,
     pub(crate) shelf: Option<DiskCache>,
     pub(crate) counts: Counts,
     clock: Clock,
-    /// Added to the clock by tests.
     #[cfg(test)]
     pub(crate) let_pass_ms: std::sync::atomic::AtomicU64,
-    /// Slots for bulk writes.
     pub(crate) large_writes: Arc<Semaphore>,
-    /// Slots for bulk reads.
     pub(crate) large_reads: Arc<Semaphore>,
 }
 
@@ -65,8 +60,7 @@ impl Service {
     /// Opens or creates the store, or the copies of a store in another data centre. Blocks.
     ///
     /// # Errors
-    /// Fails if the file is locked, damaged, of another kind or a newer format, or cannot be read and
-    /// written.
+    /// Fails if the file is in use, invalid, of a newer format, or cannot be read and written.
     pub fn open(config: Config, access: Access) -> Result<Self, Error> {
         let store = config.place.as_ref().map(|place| Store::open(place, &config, now)).transpose()?;
         let copies = match store {
@@ -106,14 +100,12 @@ impl Service {
         *current = Arc::new(access.with_made(current.made().map(<[_]>::to_vec)));
     }
 
-    /// Replaces the namespaces that were created over the API.
     pub(crate) fn set_api_namespaces(&self, made: Vec<Namespace>) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(Access::clone(&current).with_made(Some(made)));
     }
 
-    /// Closes the store for shutdown or handover to another process. Later requests are refused; requests in
-    /// progress get a few seconds to finish. Blocks; not to be called in a runtime's thread.
+    /// Closes the store for shutdown or handover. Requests in progress get a few seconds to finish.
     pub fn release(&self) {
         {
             let _no_request_starts = self.store.write().unwrap_or_else(PoisonError::into_inner);
@@ -138,15 +130,14 @@ impl Service {
         }
     }
 
-    /// The store, for a request that starts now. The store stays open until the request drops it. `None` if
-    /// this process has left the store, or has none.
+    /// The store stays open until the request drops it. `None` if there is no open store here.
     pub(crate) fn begin(&self) -> Option<Store> {
         let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
         store.clone().filter(|_| !self.is_left.load(SeqCst))
     }
 
     /// Resumes after [`Self::leave`] when no other process takes over. If the file is still locked,
-    /// [`Self::sweep`] retries. Blocks.
+    /// [`Self::sweep`] retries.
     pub fn resume(&self) {
         let Some(place) = &self.config.place else {
             self.is_left.store(false, SeqCst);
@@ -173,8 +164,7 @@ impl Service {
         }
     }
 
-    /// Runs the background tasks. They remove expired values and the keys of removed namespaces, replicate to
-    /// the other store, scrub the file, and retry to open the file or the directory of copies. Never returns.
+    /// Runs the background tasks. Never returns.
     pub async fn sweep(self: &Arc<Self>) {
         tokio::join!(
             self.sweep_values(),
@@ -212,8 +202,7 @@ impl Service {
                     Err(error) => {
                         tracing::warn!(%error, "expired values could not be removed");
                         drop(store);
-                        // The file is reopened after each failure, which delays readers. Do not do that every
-                        // second.
+                        // Reopening the file delays readers.
                         sleep(AFTER_FAILURE).await;
                         break;
                     }
@@ -222,8 +211,7 @@ impl Service {
         }
     }
 
-    /// Discards copies of keys that other clients of NATS write, and notifies other data centres of these
-    /// writes.
+    /// Also notifies other data centres of these writes.
     async fn hear_store(self: &Arc<Self>) {
         loop {
             // Do not hold the store here: `leave` waits for all its holders.
@@ -333,7 +321,7 @@ impl Service {
         }
     }
 
-    /// The data centre's name in a network with one data centre.
+    /// In a network with one data centre.
     pub(crate) fn own_name(&self) -> String {
         self.config.name.as_str().to_owned()
     }
@@ -342,7 +330,6 @@ impl Service {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The store, or the error for a request that needs it.
     pub(crate) fn store(&self) -> Result<Store, ApiError> {
         self.opened().ok_or_else(|| match &*self.error() {
             Some(why) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
@@ -350,12 +337,10 @@ impl Service {
         })
     }
 
-    /// The store, if it is open here.
     pub(crate) fn opened(&self) -> Option<Store> {
         self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits for a slot for a bulk request.
     pub(crate) async fn large(&self, places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
         match timeout(LONGEST_TURN, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
@@ -370,7 +355,7 @@ impl Service {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this process has the store's file, or has not been replaced if the store is elsewhere.
+    /// If the store is elsewhere: this process has not been replaced.
     pub(crate) fn is_here(&self) -> bool {
         match self.config.place {
             Some(_) => self.begin().is_some(),
@@ -378,17 +363,16 @@ impl Service {
         }
     }
 
-    /// Whether this data centre has a store. Another process may have its file.
+    /// Another process may have its file.
     pub(crate) fn has_store(&self) -> bool {
         self.config.place.is_some()
     }
 
-    /// The limit for a value in bytes, from the network's file.
+    /// In bytes, from the network's file.
     pub(crate) fn largest(&self) -> u64 {
         self.config.largest
     }
 
-    /// Refuses a value that exceeds the limit of the network's file or of the store.
     pub(crate) fn check_length(&self, bytes: u64) -> Result<(), ApiError> {
         if bytes > self.config.largest {
             return Err(ApiError::too_large(bytes, self.config.largest));
@@ -419,18 +403,16 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// The wall clock.
 pub(crate) fn now() -> Millis {
     Millis(u64::try_from(wall_ns() / 1_000_000).unwrap_or(0))
 }
 
-/// An offset of the monotonic clock, so that responses of other data centres may be older than this process.
+/// Responses of other data centres may be older than this process.
 const BEGINNING: Duration = Duration::from_secs(1_000_000_000);
-/// Limit per direction. A bulk request may have 100 MB, and is in memory twice.
+/// Per direction. A bulk request may have 100 MB, and is in memory twice.
 const LARGE_REQUESTS: usize = 2;
-/// Longest wait for a slot.
 const LONGEST_TURN: Duration = Duration::from_secs(10);
-/// Time for requests in progress when the file is closed: shorter than the successor waits for the file.
+/// Shorter than the successor waits for the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// Expirations have a resolution of one second.

@@ -6,17 +6,16 @@ use tokio::sync::Mutex;
 
 use crate::api_error::ApiError;
 
-/// Lookups that have started and finished.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRefresh {
     begun: AtomicU64,
-    /// The number and result of the last finished lookup. The lock is held during a lookup.
+    /// The lock is held during a lookup.
     ended: Mutex<(u64, Option<ApiError>)>,
 }
 
 impl SharedRefresh {
-    /// Runs the lookup, unless a lookup that started after this call has finished. A cancelled lookup is
-    /// not counted.
+    /// Unless a lookup that started after this call has finished. A cancelled lookup is not
+    /// counted.
     pub(crate) async fn look(
         &self,
         look: impl Future<Output = Result<(), ApiError>>,

@@ -32,20 +32,19 @@ pub(crate) struct Usage {
     pub(crate) bytes: u64,
     /// Keys to be replicated to the other store.
     pub(crate) noted: u64,
-    /// Whether the other store may have old keys that this one lacks.
+    /// The other store may have old keys that this one lacks.
     pub(crate) is_filling: bool,
     pub(crate) damaged_blocks: Option<u64>,
 }
 
-/// A value that is being received.
 pub(crate) enum Upload<'s> {
     File(kv_redb::Upload<'s>),
-    /// The bytes received so far: NATS needs the whole message.
+    /// NATS needs the whole message.
     Nats(&'s Bucket, Vec<u8>),
 }
 
 impl Store {
-    /// Opens a store. `now` reads the wall clock. Blocks.
+    /// `now` reads the wall clock. Blocks.
     pub(crate) fn open(place: &Place, config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
         let name = config.name.clone();
         Ok(match place {
@@ -72,7 +71,6 @@ impl Store {
         })
     }
 
-    /// Reads the record of a key and its value.
     pub(crate) async fn look(&self, namespace: &str, key: &str) -> Result<Option<(Record, Bytes)>, ApiError> {
         let vault = match self {
             Self::File(vault) => Arc::clone(vault),
@@ -109,7 +107,7 @@ impl Store {
         }
     }
 
-    /// Sets several keys durably; in a file all or none.
+    /// In a file all or none.
     pub(crate) async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, ApiError> {
         match self {
             Self::File(vault) => Ok(vault.put(namespace, puts).await?),
@@ -123,7 +121,7 @@ impl Store {
         }
     }
 
-    /// Deletes keys durably; in a file all or none.
+    /// In a file all or none.
     pub(crate) async fn delete(
         &self,
         namespace: &str,
@@ -135,7 +133,7 @@ impl Store {
         }
     }
 
-    /// Removes expired values. Returns their namespaces and keys, and whether more have expired.
+    /// Returns the namespaces and keys of expired values, and whether more have expired.
     pub(crate) async fn sweep(&self) -> Result<(Vec<(String, String)>, bool), Error> {
         match self {
             Self::File(vault) => match vault.sweep().await {
@@ -146,7 +144,7 @@ impl Store {
         }
     }
 
-    /// Starts a pass of the scrub, if the store is a file.
+    /// If the store is a file.
     pub(crate) fn scrub(&self) -> Option<Scrub> {
         match self {
             Self::File(vault) => Some(vault.scrub()),
@@ -182,7 +180,6 @@ impl Store {
         }
     }
 
-    /// Fails while the store is unavailable.
     pub(crate) fn check(&self) -> Result<(), ApiError> {
         match self {
             Self::File(_) => Ok(()),
@@ -190,7 +187,7 @@ impl Store {
         }
     }
 
-    /// The store's own limit for a value in bytes, if it has one.
+    /// In bytes, if the store has a limit.
     pub(crate) fn most_bytes(&self) -> Option<u64> {
         match self {
             Self::File(_) => None,
@@ -198,7 +195,6 @@ impl Store {
         }
     }
 
-    /// A receiver for writes of other NATS clients.
     pub(crate) fn ears(&self) -> Option<RemoteWriteFeed> {
         match self {
             Self::File(_) => None,
@@ -206,7 +202,6 @@ impl Store {
         }
     }
 
-    /// Whether a request still uses the store.
     pub(crate) fn is_in_use(&self) -> bool {
         let owners = match self {
             Self::File(vault) => Arc::strong_count(vault),
@@ -215,7 +210,7 @@ impl Store {
         owners > 1
     }
 
-    /// Releases the store. Blocks; not to be called in a runtime.
+    /// Blocks; not to be called in a runtime.
     pub(crate) fn close(&self) {
         match self {
             Self::File(vault) => vault.close(),
@@ -242,7 +237,7 @@ impl Upload<'_> {
         }
     }
 
-    /// Writes the value durably, with this version if another data centre has assigned one.
+    /// With `version` if another data centre has assigned one.
     pub(crate) async fn finish(
         self,
         (namespace, key): (&str, &str),

@@ -1,8 +1,8 @@
-//! Handover: while another process replaces this one, it has the file, and requests that arrive here are
-//! forwarded to it.
+//! Handover: while another process replaces this one, it has the file, and requests that arrive
+//! here are forwarded to it.
 //!
-//! Both processes listen on the same socket, so either may accept a connection. A probe request finds a
-//! connection to the process that has the file, and the request is sent on the same connection.
+//! Both processes listen on the same socket. A probe finds a connection to the process that has the
+//! file.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -15,12 +15,10 @@ use tokio::time::sleep;
 
 use crate::{api_error::ApiError, service::Service};
 
-/// Whether a request is a probe for the process that has the file.
 pub(crate) fn is_probe(request: &Request<Body>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(QUESTION)
 }
 
-/// The response to a probe.
 pub(crate) fn probe_response(service: &Service) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     if service.is_here() {
@@ -33,8 +31,7 @@ pub(crate) fn probe_response(service: &Service) -> Response<Body> {
     response
 }
 
-/// Forwards a request to the process that has the file. Returns the request if this process has the file
-/// again.
+/// Returns the request if this process has the file again.
 pub(crate) async fn forward(
     service: &Service,
     (scheme, address): (Scheme, SocketAddr),
@@ -88,6 +85,5 @@ fn host(address: SocketAddr) -> String {
 }
 
 const QUESTION: HeaderName = HeaderName::from_static("kv-here");
-/// Time for the other process to open the file.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(20);

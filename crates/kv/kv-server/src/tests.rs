@@ -22,8 +22,8 @@ use tokio::{
 
 use crate::{Access, Config, KvHandler, Namespace, Pairing, Place, Service};
 
-/// A store with two namespaces, `sessions` and `flags`, and their tokens `s` and `f`. The operator's token is
-/// `root`.
+/// With two namespaces, `sessions` and `flags`, and their tokens `s` and `f`. The operator's token
+/// is `root`.
 struct Store {
     service: Arc<Service>,
     address: SocketAddr,
@@ -32,7 +32,6 @@ struct Store {
     nats: Option<nats::Nats>,
 }
 
-/// A response.
 #[derive(Debug, PartialEq, Eq)]
 struct Came {
     status: u16,
@@ -74,7 +73,6 @@ impl Store {
         Self::with(None, "lhr", largest).await
     }
 
-    /// In this place, by default in a new file.
     async fn with(place: Option<Place>, name: &str, largest: u64) -> Self {
         let folder = TempDir::new().unwrap();
         let config = Config {
@@ -96,7 +94,6 @@ impl Store {
         Self { service, address, stop, folder, nats: None }
     }
 
-    /// Sends a request with a token.
     async fn ask(&self, token: &str, line: &str, fields: &str, body: &[u8]) -> Came {
         let mut head = format!("{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{fields}");
         if !token.is_empty() {
@@ -110,7 +107,6 @@ impl Store {
         self.send(&[head.as_bytes(), b"\r\n", body].concat()).await
     }
 
-    /// Sends a request in namespace `sessions`.
     async fn own(&self, line: &str, fields: &str, body: &[u8]) -> Came {
         self.ask("s", line, fields, body).await
     }

@@ -7,7 +7,6 @@ use kv::{Tier, ValueMeta};
 
 use crate::{api_error::ApiError, value_stream::ValueStream};
 
-/// A value in memory.
 #[derive(Debug)]
 pub(crate) struct MemoryValue {
     pub(crate) value: Bytes,
@@ -27,7 +26,6 @@ impl MemoryValue {
     }
 }
 
-/// The metadata of a value on disk.
 #[derive(Debug)]
 pub(crate) struct DiskValue {
     pub(crate) about: ValueMeta,
@@ -45,7 +43,6 @@ fn described(about: &ValueMeta, version: &str) -> usize {
     about.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len()) + version.len()
 }
 
-/// The `CF-Cache-Status` of a response.
 pub(crate) fn cache_status(source: Tier) -> &'static str {
     match source {
         Tier::Lower | Tier::Regional | Tier::Upper => "HIT",
@@ -57,24 +54,22 @@ pub(crate) fn cache_status(source: Tier) -> &'static str {
 pub(crate) struct Found {
     pub(crate) about: ValueMeta,
     pub(crate) version: String,
-    /// Time since the value was read from the store.
+    /// Since the value was read from the store.
     pub(crate) age: Duration,
     pub(crate) source: Tier,
     pub(crate) content: Content,
 }
 
-/// The absence of a value.
 #[derive(Debug, Clone)]
 pub(crate) struct NotFound {
-    /// The version of the deletion, if known.
+    /// Of the deletion, if known.
     pub(crate) version: Option<String>,
-    /// Time since the absence was read from the store.
+    /// Since the absence was read from the store.
     pub(crate) age: Duration,
     pub(crate) source: Tier,
 }
 
 impl NotFound {
-    /// The same fields as [`Found::describe`], except for the value's fields.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -88,14 +83,11 @@ impl NotFound {
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Bytes),
-    /// Read from a file.
     Pieces(ValueStream),
-    /// Being received from another data centre.
     Passing(Body),
 }
 
 impl Found {
-    /// Adds header fields about the source, the age and the version.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, self.age.as_secs().into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -129,7 +121,7 @@ impl Found {
     }
 }
 
-/// Sets a field, unless the value is invalid in a header.
+/// Unless the value is invalid in a header.
 pub(crate) fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
         headers.insert(name, value);

@@ -1,12 +1,11 @@
 //! Copies of values in memory, which avoid repeated reads of the file.
 //!
-//! If the store is local, a reader takes a ticket before it reads a key. Its copy is kept only if no write
-//! has occurred since, so a copy is never older than the last acknowledged write. If the store is in another
-//! data centre, absent values are cached too, and the version of a write is remembered so that an older
-//! response is not kept.
+//! If the store is local, a copy is kept only if no write has occurred since its reader took a
+//! ticket. If the store is in another data centre, absent values are cached too, and versions of
+//! writes are remembered so that older responses are not kept.
 //!
-//! Eviction is a clock algorithm: an entry that was used since its last turn gets another turn. The eviction
-//! of a value that is also on disk first frees the value and keeps its metadata for another turn.
+//! Eviction is a clock algorithm. The eviction of a value that is also on disk first frees the
+//! value and keeps its metadata for another turn.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,7 +23,7 @@ pub(crate) struct ValueCache {
     hasher: RandomState,
     /// Bytes per shard.
     room: usize,
-    /// Bytes of the largest value that is kept.
+    /// In bytes.
     largest: usize,
 }
 
@@ -32,11 +31,11 @@ pub(crate) struct ValueCache {
 struct Shard {
     copies: HashMap<Box<[u8]>, Entry>,
     turns: VecDeque<ClockSlot>,
-    /// Turns of entries whose value is on disk only.
+    /// Of entries whose value is on disk only.
     shelved_turns: VecDeque<ClockSlot>,
     next: u64,
     bytes: usize,
-    /// Bytes of entries whose value is on disk only.
+    /// Of entries whose value is on disk only.
     shelved_bytes: usize,
     writes: u64,
     is_closed: bool,
@@ -45,16 +44,14 @@ struct Shard {
 /// A key, and the number that distinguishes its entry from earlier entries of the same key.
 type ClockSlot = (Box<[u8]>, u64);
 
-/// The cached state of a key.
+/// The version of the deletion, if known.
 #[derive(Debug, Clone)]
 pub(crate) enum CachedState {
     Value(Arc<MemoryValue>),
     Shelved(Arc<DiskValue>),
-    /// No value, with the version of the deletion if known.
     Absent(Option<Arc<str>>),
 }
 
-/// A copy, and how it may be used.
 #[derive(Debug, Clone)]
 pub(crate) struct Lookup {
     pub(crate) known: CachedState,
@@ -72,7 +69,6 @@ impl CachedState {
         }
     }
 
-    /// The metadata of the value, if there is one.
     pub(crate) fn about(&self) -> Option<&ValueMeta> {
         match self {
             Self::Value(held) => Some(&held.about),
@@ -100,12 +96,10 @@ struct Entry {
     copy: Option<CopyAge>,
     number: u64,
     is_used: bool,
-    /// Whether the value is also on disk.
     is_shelved: bool,
 }
 
 impl Entry {
-    /// The entry without its value, if the value is also on disk.
     fn shelved(&self) -> Option<CachedState> {
         let CachedState::Value(held) = &self.known else { return None };
         let shelved = DiskValue { about: held.about.clone(), version: held.version.clone() };
@@ -138,14 +132,12 @@ impl Name {
 }
 
 impl ValueCache {
-    /// `bytes` is the total size.
     pub(crate) fn new(bytes: u64) -> Self {
         let room = usize::try_from(bytes).unwrap_or(usize::MAX) / SHARDS;
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Self { shards, hasher: RandomState::new(), room, largest: LARGEST_COPY }
     }
 
-    /// Raises the size limit of a value, because the store is in another data centre.
     pub(crate) fn of_far_store(self) -> Self {
         Self { largest: (self.room / 4).max(LARGEST_COPY.min(self.room)), ..self }
     }
@@ -154,8 +146,8 @@ impl ValueCache {
         self.largest
     }
 
-    /// Returns the value of a key, its age, and whether it is due for a refresh. Returns only copies that are
-    /// valid without a request to the store.
+    /// Also returns the age, and whether it is due for a refresh. Only copies that are valid
+    /// without a request to the store.
     pub(crate) fn find_value(
         &self,
         name: &Name,
@@ -174,7 +166,7 @@ impl ValueCache {
         Some((Arc::clone(held), copy.age(now), is_due))
     }
 
-    /// Returns the copy of a key, if it may be served. A due refresh is reported once.
+    /// A due refresh is reported once.
     pub(crate) fn find(&self, name: &Name, wanted: ReadOptions, now: Duration) -> Option<Lookup> {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes())?;
@@ -188,7 +180,7 @@ impl ValueCache {
         Some(Lookup { known: entry.known.clone(), age, usage })
     }
 
-    /// The same without marking the copy as used.
+    /// Does not mark the copy as used.
     pub(crate) fn look(&self, name: &Name, now: Duration) -> Option<Lookup> {
         let shard = self.shard(name);
         let entry = shard.copies.get(name.as_bytes())?;
@@ -197,7 +189,7 @@ impl ValueCache {
         (usage != CopyUse::Never).then(|| Lookup { known: entry.known.clone(), age: copy.age(now), usage })
     }
 
-    /// Returns the value of a key, regardless of its age.
+    /// Regardless of its age.
     pub(crate) fn had(&self, name: &Name) -> Option<CachedState> {
         let shard = self.shard(name);
         let known = &shard.copies.get(name.as_bytes())?.known;
@@ -214,8 +206,7 @@ impl ValueCache {
         ReadTicket(self.shard(name).writes)
     }
 
-    /// Keeps a value that was read with this ticket, unless the key was written since, a newer version is
-    /// known, or the value is too large.
+    /// Unless the key was written since, a newer version is known, or the value is too large.
     pub(crate) fn keep(&self, name: &Name, ticket: ReadTicket, held: &Arc<MemoryValue>, asked: Duration) {
         let mut shard = self.shard(name);
         let known = shard.copies.get(name.as_bytes()).and_then(|entry| entry.known.version());
@@ -226,9 +217,8 @@ impl ValueCache {
         shard.insert(name, CachedState::Value(Arc::clone(held)), Some(asked), self.room);
     }
 
-    /// Keeps a state that another data centre read at `asked`, unless a newer version is known here. The
-    /// version `but` is ignored: it was already known when the store itself was requested. Returns whether
-    /// the state is the newest.
+    /// Unless a newer version is known here, except `but`, which was known when the store was
+    /// requested. Returns whether the state is the newest.
     pub(crate) fn keep_newest(
         &self,
         name: &Name,
@@ -255,7 +245,7 @@ impl ValueCache {
         true
     }
 
-    /// Marks that the value of this version is on disk. Eviction then keeps its metadata and age.
+    /// Eviction then keeps its metadata and age.
     pub(crate) fn mark_shelved(&self, name: &Name, version: &str) {
         let mut shard = self.shard(name);
         let entry = shard.copies.get_mut(name.as_bytes());
@@ -264,7 +254,6 @@ impl ValueCache {
         }
     }
 
-    /// Keeps a value in memory that was read from disk.
     pub(crate) fn bring_back(&self, name: &Name, held: &Arc<MemoryValue>) {
         let mut shard = self.shard(name);
         let entry = shard.copies.get(name.as_bytes());
@@ -276,7 +265,6 @@ impl ValueCache {
         }
     }
 
-    /// Removes an entry whose value has been evicted from disk.
     pub(crate) fn lost(&self, name: &Name) {
         let mut shard = self.shard(name);
         if matches!(shard.copies.get(name.as_bytes()), Some(Entry { known: CachedState::Shelved(_), .. })) {
@@ -284,7 +272,7 @@ impl ValueCache {
         }
     }
 
-    /// Records a write of this version, so that older values are no longer kept.
+    /// Older values are no longer kept.
     pub(crate) fn wrote(&self, name: &Name, version: &str) {
         let mut shard = self.shard(name);
         shard.writes += 1;
@@ -295,7 +283,7 @@ impl ValueCache {
         shard.insert(name, CachedState::Absent(Some(version.into())), None, self.room);
     }
 
-    /// Discards the copy of a key that may have been written. Its version is remembered.
+    /// Its version is remembered.
     pub(crate) fn doubt(&self, name: &Name) {
         let mut shard = self.shard(name);
         shard.writes += 1;
@@ -307,27 +295,25 @@ impl ValueCache {
         }
     }
 
-    /// Discards all copies, as any key may have been written.
     pub(crate) fn forget_all(&self) {
         self.all(|shard| {
             *shard = Shard { is_closed: shard.is_closed, writes: shard.writes + 1, ..Shard::default() };
         });
     }
 
-    /// Discards the copy of a key that was written.
     pub(crate) fn forget(&self, name: &Name) {
         let mut shard = self.shard(name);
         shard.writes += 1;
         shard.remove(name.as_bytes());
     }
 
-    /// The same, but remembers a version of the other store that is newer than this one.
+    /// Remembers a newer version of the other store.
     pub(crate) fn forget_older(&self, name: &Name, version: &str) {
         let is_newer = self.version(name).is_some_and(|known| &*known > version);
         if is_newer { self.doubt(name) } else { self.forget(name) }
     }
 
-    /// Discards all copies and keeps no new ones, because another process writes.
+    /// Keeps no new copies, because another process writes.
     pub(crate) fn close(&self) {
         self.all(|shard| *shard = Shard { is_closed: true, writes: shard.writes, ..Shard::default() });
     }
@@ -380,7 +366,6 @@ impl Shard {
         }
     }
 
-    /// Replaces the state of an entry whose value was evicted from memory or was read back.
     fn turn_into(&mut self, name: &[u8], known: CachedState) {
         let Some(mut entry) = self.copies.remove(name) else { return };
         self.discount(name, &entry.known);
@@ -389,7 +374,6 @@ impl Shard {
         self.copies.insert(name.into(), entry);
     }
 
-    /// Accounts for an entry and gives it a turn.
     fn count(&mut self, name: &[u8], known: &CachedState) -> u64 {
         self.next += 1;
         self.bytes += cost(name, known);
@@ -410,7 +394,7 @@ impl Shard {
         }
     }
 
-    /// Returns the next key in turn that was not used since its last turn.
+    /// Next in turn, and not used since its last turn.
     fn unused(&mut self, turns: fn(&mut Self) -> &mut VecDeque<ClockSlot>) -> Option<Box<[u8]>> {
         while let Some((name, number)) = turns(self).pop_front() {
             let entry = self.copies.get_mut(&name).filter(|entry| entry.number == number);
@@ -423,8 +407,8 @@ impl Shard {
         None
     }
 
-    /// Evicts until the shard fits its limit. Values that are also on disk are reduced to their metadata,
-    /// which may take a quarter of the limit.
+    /// Values that are also on disk are reduced to their metadata, which may take a quarter of the
+    /// limit.
     fn shrink(&mut self, room: usize) {
         while self.bytes > room
             && let Some(name) = self.unused(|shard| &mut shard.turns)

@@ -9,7 +9,7 @@ use crate::api_error::{ApiError, ended};
 
 pub(crate) struct ValueStream(Box<Next>);
 
-/// Returns the next piece; `None` at the end. Blocks.
+/// `None` at the end. Blocks.
 type Next = dyn FnMut() -> Result<Option<Bytes>, ApiError> + Send;
 
 impl ValueStream {
@@ -18,7 +18,7 @@ impl ValueStream {
         Self(Box::new(next))
     }
 
-    /// Returns a body that is read from the file while it is sent. At most two pieces are in memory.
+    /// At most two pieces are in memory.
     pub(crate) fn into_body(mut self) -> Body {
         let (sender, body) = Body::channel(1);
         tokio::spawn(async move {

@@ -44,8 +44,8 @@ async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<R
     inside(service, namespace, parts, body, None).await
 }
 
-/// Handles a request of another data centre in this namespace. A write gets this version if the other data
-/// centre has assigned one.
+/// For a request of another data centre. A write gets `version` if the other data centre has
+/// assigned one.
 pub(crate) async fn of_link(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -56,7 +56,6 @@ pub(crate) async fn of_link(
     inside(service, namespace, parts, body, version).await.unwrap_or_else(ApiError::plain)
 }
 
-/// Handles a request in a namespace, or forwards it to the store's data centre.
 pub(crate) async fn inside(
     service: &Arc<Service>,
     namespace: &Namespace,
@@ -117,13 +116,11 @@ pub(crate) fn key(path: &str, parameters: &Parameters) -> Result<Key, ApiError> 
     Ok(if is_encoded { Key::from_path(path)? } else { Key::new(path)? })
 }
 
-/// The parameters of a write.
 fn beside(headers: &HeaderMap, parameters: &Parameters) -> Result<WriteOptions, ApiError> {
     let metadata = headers.get(METADATA).map(|field| Metadata::new(field.as_bytes())).transpose()?;
     Ok(WriteOptions { metadata, ..expiring(headers, parameters)? })
 }
 
-/// The parameters of a write without metadata.
 pub(crate) fn expiring(headers: &HeaderMap, parameters: &Parameters) -> Result<WriteOptions, ApiError> {
     let expiration =
         Expiration::asked(parameters.get("expiration"), parameters.get("expiration_ttl"), now())?;

@@ -1,20 +1,14 @@
-//! Checks a history of reads and writes against the guarantees of the store: finds acknowledged writes that
-//! are lost, reads that are older than guaranteed, deleted values that reappear, and values that were never
-//! written.
+//! Checks a history of reads and writes against the guarantees of the store: finds acknowledged
+//! writes that are lost, reads that are older than guaranteed, deleted values that reappear, and
+//! values that were never written.
 //!
-//! docs/kv-guarantees.md states the guarantees. In the data centre with the store, a read returns everything that was
-//! acknowledged before it was sent. In another data centre, a value may be as old as its reported age, which
-//! is at most a minute. In one data centre, versions do not go back while its process lives; at the store
-//! they never do, because the store is persistent. All clients share one clock, in nanoseconds since an
-//! arbitrary start.
+//! docs/kv-guarantees.md states the guarantees. All clients share one clock, in nanoseconds since
+//! an arbitrary start.
 //!
-//! With two stores, each may lack what the other one acknowledged until they are connected again, and its
-//! readers see an older value. So versions may go back after the first fault, and the newest write is the one
-//! with the greatest version. The last read in each data centre with a store must return it; that read is
-//! made after the two stores have synchronised.
+//! With two stores, each may lack what the other one acknowledged until they are connected again.
+//! So versions may go back after the first fault.
 //!
-//! Uncertainty is resolved in favour of the store: a write without a response may have been applied at any
-//! time, or never.
+//! A write without a response may have been applied at any time, or never.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -27,7 +21,8 @@ pub struct Operation {
     pub key: u32,
     /// The number of the data centre that received the request.
     pub centre: usize,
-    /// Which process of the data centre responded; `None` if it was killed or started during the request.
+    /// Which process of the data centre responded; `None` if it was killed or started during the
+    /// request.
     pub life: Option<u32>,
     /// When the request was sent.
     pub sent: u64,
@@ -160,7 +155,7 @@ pub fn audit(history: &[Operation], stores: &Stores) -> Vec<Violation> {
 struct OfKey<'h> {
     history: &'h [Operation],
     stores: &'h Stores,
-    /// Acknowledged writes in the order of their versions.
+    /// In the order of their versions.
     acknowledged: Vec<(&'h Version, usize)>,
     writes: Vec<usize>,
     reads: Vec<(usize, &'h Seen)>,
@@ -200,7 +195,6 @@ impl<'h> OfKey<'h> {
         matches!(self.stores, Stores::One(_))
     }
 
-    /// Whether a read may lack a version that only the other one of two stores has.
     fn may_lack(&self, at: usize) -> bool {
         match self.stores {
             Stores::One(_) => false,
@@ -220,7 +214,6 @@ impl<'h> OfKey<'h> {
         self.reads.iter().filter_map(of_read).chain(self.disordered()).collect()
     }
 
-    /// Whether the value that was read may not have been written, or has another version.
     fn unwritten(&self, at: usize, seen: &Seen) -> Option<(Kind, Option<usize>)> {
         let read = &self.history[at];
         let is_same = |write: &&usize| match &self.history[**write].did {
@@ -251,9 +244,9 @@ impl<'h> OfKey<'h> {
         is_other.then_some((Kind::Mixed, Some(write)))
     }
 
-    /// Whether a value may be read with `seen.version` although its write was acknowledged with `version`.
-    /// With two stores, one may have accepted the write with an older version before it was repeated with a
-    /// newer one, because the other store had a newer record.
+    /// Whether a value may be read with `seen.version` although its write was acknowledged with
+    /// `version`. With two stores, one may have accepted the write with an older version before it
+    /// was repeated with a newer one, because the other store had a newer record.
     fn may_have(&self, seen: &Seen, version: &Version) -> bool {
         match &seen.version {
             Some(older) if !self.has_one_store() => older <= version,
@@ -288,7 +281,6 @@ impl<'h> OfKey<'h> {
         Some((kind, Some(newer)))
     }
 
-    /// Whether the value of this write may have been deleted before this time.
     fn may_be_deleted(&self, write: usize, by: u64) -> bool {
         let version = version(&self.history[write].did);
         self.writes.iter().map(|place| &self.history[*place]).any(|other| match &other.did {
@@ -317,7 +309,6 @@ impl<'h> OfKey<'h> {
         (!is_gone).then_some((Kind::WentBack, Some(newest)))
     }
 
-    /// Whether a deletion with at least this version may have been applied before this time.
     fn may_follow_deletion(&self, than: Option<&Version>, by: u64) -> bool {
         let is_deletion = |(_, seen): &(usize, &Seen)| seen.value.is_none() && seen.version.as_ref() >= than;
         self.reads.iter().any(is_deletion)
@@ -335,8 +326,7 @@ impl<'h> OfKey<'h> {
         (is_far && seen.age > limit).then_some((Kind::TooOld, None))
     }
 
-    /// Writes with a version that is not newer than all versions acknowledged before they were sent. Only one
-    /// store guarantees this.
+    /// Only one store guarantees this.
     fn disordered(&self) -> Vec<Violation> {
         if !self.has_one_store() {
             return Vec::new();

@@ -1,7 +1,6 @@
 //! Cursors of lists: an opaque text with the last key of a page and a hash of the list.
 //!
-//! Stores keep no state of a cursor. So it stays valid across restarts and in other data centres. A checksum
-//! detects modified cursors.
+//! Stores keep no state of a cursor. So it stays valid across restarts and in other data centres.
 
 use std::fmt::Write as _;
 

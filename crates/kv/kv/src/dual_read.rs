@@ -1,8 +1,7 @@
-//! Reading two stores concurrently: the faster response is returned, and the slower one decides whether a
-//! store needs read repair.
+//! Reading two stores concurrently: the faster response is returned, and the slower one decides
+//! whether a store needs read repair.
 //!
-//! A reader that knows a newer version than the faster response contains waits for the slower one. So a data
-//! centre that was notified of a write does not return to an older value while either store has that write.
+//! A reader that knows a newer version than the faster response contains waits for the slower one.
 
 use std::cmp::Ordering;
 
@@ -76,8 +75,7 @@ pub struct Repair {
     pub behind: Side,
     /// The version of the newer record.
     pub newer: Version,
-    /// Whether the older value was already returned. It may then be in copies in all tiers of the key, which
-    /// are all notified.
+    /// Whether the older value was already returned: then all tiers are notified.
     pub is_answer_old: bool,
 }
 
@@ -155,8 +153,6 @@ mod tests {
     }
 
     proptest! {
-        /// In either order of the responses, both stores have the newest version after the repair, and all
-        /// tiers are notified if the older value was returned.
         #[test]
         fn after_a_read_both_stores_know_the_newest(
             left in prop::option::of(0..3_u64),
@@ -178,7 +174,6 @@ mod tests {
                 repair = repair.or(verdict.repair);
             }
             let answer = answer.expect("both have answered");
-            // The value is not older than the known version, unless neither store has that version.
             prop_assert!(answer >= of(known).min(newest.clone()));
             prop_assert_eq!(repair.as_ref().is_some_and(|repair| repair.is_answer_old), answer != newest);
             if let Some(Repair { behind, newer, .. }) = repair {
@@ -201,7 +196,6 @@ mod tests {
         assert_eq!(answers(None, [StoreReply::Failed, heard()]), [Answer::Wait, Answer::Of(Side::Right)]);
         assert_eq!(answers(None, [heard(), StoreReply::Failed]), [Answer::Of(Side::Left), Answer::Given]);
         assert_eq!(answers(None, [StoreReply::Failed, StoreReply::Failed]), [Answer::Wait, Answer::Nobody]);
-        // The record is older than the known version, but no newer one is available.
         assert_eq!(answers(Some(2), [heard(), StoreReply::Failed]), [Answer::Wait, Answer::Of(Side::Left)]);
         assert_eq!(answers(Some(2), [StoreReply::Failed, heard()]), [Answer::Wait, Answer::Of(Side::Right)]);
         // An unsure store may lack the record of the other one.

@@ -28,7 +28,8 @@ pub enum ExpirationError {
 }
 
 impl Expiration {
-    /// Parses the parameters `expiration` and `expiration_ttl`, both in seconds. The latter has precedence.
+    /// Parses the parameters `expiration` and `expiration_ttl`, both in seconds. The latter has
+    /// precedence.
     ///
     /// # Errors
     /// When it is not an integer, in the past, or less than [`LEAST_TTL`] away.

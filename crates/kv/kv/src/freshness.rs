@@ -1,18 +1,13 @@
 //! Whether a copy of a store's record may be served, and when it is refreshed.
 //!
-//! Two periods decide this. The *refresh period* limits the age of a served value while the upper tier is
-//! reachable. Before a copy reaches this age, a request that it serves triggers a refresh in the background,
-//! so that requests for a key in use do not wait. A *cacheTtl* limits the age of a served value while the
-//! upper tier is unreachable; if it is shorter than the refresh period, it replaces that. A copy older than
-//! the refresh period is served only if the request to the upper tier fails, whatever its cacheTtl: otherwise
-//! a key that was not read for an hour would return an hour-old value.
+//! The *refresh period* limits the age of a served value while the upper tier is reachable. A
+//! *cacheTtl* limits the age while it is unreachable, and replaces the refresh period if it is
+//! shorter.
 //!
-//! The age of a copy counts from the read of the store, across all tiers that the value passed. A refresh
-//! therefore requests a lower age than the period allows; otherwise the upper tier would return the same copy
-//! ([`Terms::worthwhile`]).
+//! The age counts from the read of the store, across all tiers. A refresh requests a lower age than
+//! the period, otherwise the upper tier would return the same copy ([`FreshnessPolicy::worthwhile`]).
 //!
-//! The time of the refresh is randomised per copy, so that copies made at the same time are not refreshed at
-//! the same time.
+//! The time of the refresh is randomised per copy.
 
 use std::time::Duration;
 
@@ -32,8 +27,7 @@ impl Default for FreshnessPolicy {
 }
 
 impl FreshnessPolicy {
-    /// The maximum age that a refresh requests: half of the period. So each data centre with a copy of a key
-    /// in use refreshes it at most twice per period.
+    /// The maximum age that a refresh requests: half of the period.
     pub fn worthwhile(&self, is_negative: bool, cache_ttl: Option<Duration>) -> Duration {
         self.period(is_negative, cache_ttl) / 2
     }
@@ -48,21 +42,20 @@ impl FreshnessPolicy {
 /// The constraints of a request on a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadOptions {
-    /// A maximum age below that of [`Terms`]; set by a data centre that fills its own copy.
+    /// A maximum age below that of [`FreshnessPolicy`]; set by a data centre that fills its own copy.
     pub within: Option<Duration>,
-    /// The maximum age of a copy that is served while the upper tier does not respond. If it is shorter than
-    /// the period in [`Terms`], it replaces that.
+    /// The maximum age while the upper tier does not respond. It replaces a longer period of
+    /// [`FreshnessPolicy`].
     pub cache_ttl: Option<Duration>,
 }
 
 /// The times of a copy, since an arbitrary start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyAge {
-    /// When the value was read from a store: the arrival of the response, minus its reported age and the
-    /// duration of the request.
+    /// When the value was read from a store: the arrival of the response, minus its reported age
+    /// and the duration of the request.
     asked: Duration,
     is_negative: bool,
-    /// A random number that spreads the refresh time.
     draw: u8,
     refreshed_since: Option<Duration>,
 }
@@ -81,8 +74,8 @@ pub enum CopyUse {
 }
 
 impl CopyAge {
-    /// A copy of a value that was read from a store at this time or later. `draw` is a random number per
-    /// copy.
+    /// A copy of a value that was read from a store at this time or later. `draw` is a random
+    /// number per copy.
     pub fn of_value(asked: Duration, draw: u64) -> Self {
         Self { asked, is_negative: false, draw: draw.to_le_bytes()[0], refreshed_since: None }
     }
@@ -97,8 +90,8 @@ impl CopyAge {
         now.saturating_sub(self.asked)
     }
 
-    /// How the copy is used for a request. Returns [`Use::AtOnceAndRefresh`] once, and again if the refresh
-    /// takes longer than 10 s.
+    /// How the copy is used for a request. Returns [`CopyUse::AtOnceAndRefresh`] once, and again if the
+    /// refresh takes longer than 10 s.
     pub fn judge(&mut self, terms: &FreshnessPolicy, wanted: ReadOptions, now: Duration) -> CopyUse {
         let ReadOptions { within, cache_ttl } = wanted;
         let period = terms.period(self.is_negative, cache_ttl);
@@ -129,7 +122,7 @@ impl CopyAge {
         self.is_negative
     }
 
-    /// The age of the refresh: from 7/10 to 9/10 of the period.
+    /// From 7/10 to 9/10 of the period.
     fn early(&self, period: Duration) -> Duration {
         period * (7 * 256 + 2 * u32::from(self.draw)) / (10 * 256)
     }
@@ -154,14 +147,12 @@ mod tests {
         ReadOptions { within: None, cache_ttl }
     }
 
-    /// A store's value, and copies in three tiers, in virtual time.
     struct Chain {
         copies: Vec<Option<CopyAge>>,
         asked: usize,
     }
 
     impl Chain {
-        /// Returns when the value that a tier returns was read from the store.
         fn ask(&mut self, place: usize, wanted: ReadOptions, now: Duration, draw: u64) -> Duration {
             let terms = FreshnessPolicy::default();
             let Some(copy) = self.copies.get_mut(place) else {
@@ -191,9 +182,8 @@ mod tests {
         }
     }
 
-    /// Simulates requests for one key in one data centre, in virtual time; a request to the upper tier takes
-    /// `delay`. Returns the number of requests that waited, the number of requests to the upper tier, and the
-    /// largest age of a served copy.
+    /// A request to the upper tier takes `delay`. Returns the number of requests that waited, the
+    /// number of requests to the upper tier, and the largest age of a served copy.
     fn run(gaps: &[u32], delay: Duration, ttl: Option<Duration>) -> (usize, usize, Duration) {
         let (terms, mut now) = (FreshnessPolicy::default(), Duration::ZERO);
         let mut copy: Option<CopyAge> = None;
@@ -225,7 +215,6 @@ mod tests {
     }
 
     proptest! {
-        /// Lower, regional and upper tier; the last one requests from the store.
         #[test]
         fn a_copy_of_a_copy_is_never_older_than_the_refresh_period(
             gaps in prop::collection::vec((0..30_000_u32, any::<u64>()), 1..200),
@@ -239,8 +228,6 @@ mod tests {
                 let read = chain.ask(0, wanted, now, draw);
                 prop_assert!(now - read < FreshnessPolicy::default().period(false, wanted.cache_ttl));
             }
-            // At most once per half period: for each request to the store, the copy of the upper tier was
-            // older than that.
             let half = FreshnessPolicy::default().worthwhile(false, wanted.cache_ttl).as_millis();
             prop_assert!(chain.asked as u128 <= 1 + now.as_millis() / half);
         }
@@ -256,8 +243,6 @@ mod tests {
             prop_assert!(oldest < ttl.unwrap_or(60 * SECOND).min(60 * SECOND));
         }
 
-        /// The copy is refreshed at 90 % of its period at the latest. It is replaced before the end of the
-        /// period if a request arrives each second and the refresh takes less than 5 s.
         #[test]
         fn a_key_in_use_waits_once(
             gaps in prop::collection::vec(0..1000_u32, 1000),
@@ -266,7 +251,6 @@ mod tests {
         ) {
             let (waited, asked, _) = run(&gaps, Duration::from_millis(delay), ttl.map(Duration::from_secs));
             prop_assert_eq!(waited, 1);
-            // At most 1000 s, and at least 42 s between two refreshes.
             prop_assert!(asked <= 1 + 1000 / 42 + 1);
         }
     }

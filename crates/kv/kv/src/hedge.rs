@@ -1,8 +1,7 @@
-//! Hedged requests to two stores: the second store is requested when the first one fails or takes longer than
-//! usual.
+//! Hedged requests to two stores: the second store is requested when the first one fails or takes
+//! longer than usual.
 //!
-//! The usual duration is estimated as the TCP retransmission timeout (RFC 6298): the smoothed duration plus
-//! four times its mean deviation. So requests to a dead store do not wait until its failure is detected.
+//! The usual duration is estimated as the TCP retransmission timeout (RFC 6298).
 
 use std::time::Duration;
 
@@ -33,7 +32,8 @@ impl Hedge {
         Self { first, is_other_asked: false, is_failed: false }
     }
 
-    /// The first store has not responded in its usual time. Returns the store to request additionally, once.
+    /// The first store has not responded in its usual time. Returns the store to request
+    /// additionally, once.
     pub fn late(&mut self) -> Option<Side> {
         (!std::mem::replace(&mut self.is_other_asked, true)).then(|| self.first.other())
     }
@@ -79,8 +79,8 @@ impl LatencyEstimate {
         self.late_at = Some(now);
     }
 
-    /// The sort key of the stores: stores that were recently late are last, then the faster store is first.
-    /// Stores without a measured response time precede the others, so that they are measured.
+    /// The sort key of the stores: recently late ones are last, then the faster one is first.
+    /// Unmeasured stores precede the others.
     pub fn rank(&self, now: Duration) -> (bool, Option<Duration>) {
         let is_late = self.late_at.is_some_and(|at| now.saturating_sub(at) < PASSED_OVER);
         (is_late, self.learned.map(|learned| learned.smoothed))
@@ -95,11 +95,10 @@ impl LatencyEstimate {
 
 /// Before the first response: longer than most round trips around the world.
 const UNKNOWN: Duration = Duration::from_millis(500);
-/// How long a late store is ranked last: longer than failure detection takes.
+/// Longer than failure detection takes.
 const PASSED_OVER: Duration = Duration::from_secs(10);
 /// Disk writes occasionally take this long.
 const SHORTEST: Duration = Duration::from_millis(50);
-/// The longest time that a writer waits for a failed store.
 const LONGEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -109,8 +108,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// For any order of events, each store is requested once, and `Nobody` is returned only after both
-        /// failed.
         #[test]
         fn each_store_is_asked_once(events in prop::collection::vec(any::<bool>(), 0..6)) {
             let mut hedge = Hedge::asking(Side::Left);
@@ -149,14 +146,12 @@ mod tests {
         assert_eq!((usual.rank(second), usual.late_after()), ((false, None), UNKNOWN));
         usual.hear(Duration::from_millis(80));
         assert_eq!(usual.late_after(), Duration::from_millis(80 + 4 * 40));
-        // With constant durations, the deviation decreases by a quarter each time.
         for _ in 0..40 {
             usual.hear(Duration::from_millis(80));
         }
         assert_eq!(usual.rank(second), (false, Some(Duration::from_millis(80))));
         assert_eq!(usual.late_after().as_millis(), 80);
         usual.hear(Duration::from_millis(160));
-        // Plus a remainder of the initial deviation.
         assert!((169..=171).contains(&usual.late_after().as_millis()), "90 + 4 * 20");
         usual.late(second);
         assert_eq!((usual.rank(2 * second).0, usual.rank(11 * second).0), (true, false));

@@ -61,8 +61,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the
-/// decoded bytes are not UTF-8.
+/// Decodes percent-encoded text; `None` if it is invalid or not UTF-8.
 pub fn decoded(text: &str) -> Option<String> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -96,7 +95,6 @@ mod tests {
         assert_eq!(Key::new(""), Err(KeyError::Empty));
         assert_eq!(Key::from_path("%2e"), Err(KeyError::Dots(".")));
         assert_eq!(Key::from_path(".."), Err(KeyError::Dots("..")));
-        // 171 characters of 3 bytes are 513 bytes.
         assert_eq!(Key::new(&"€".repeat(171)), Err(KeyError::TooLong { bytes: 513 }));
         assert!(Key::new(&"k".repeat(512)).is_ok());
         for wrong in ["%", "%4", "%+1", "%zz", "%ff", "a%C3"] {

@@ -1,27 +1,26 @@
-//! Replicated key-value store, as pure logic: keys, versions, copies and their age, tiers, and anti-entropy
-//! of two stores.
+//! Replicated key-value store, as pure logic: keys, versions, copies and their age, tiers, and
+//! anti-entropy of two stores.
 //!
 //! | subject | items |
 //! | --- | --- |
 //! | valid keys, in a URL and as bytes | [`Key`], [`KeyError`] |
-//! | which of two values is newer: hybrid logical clocks, ties broken by the store's name | [`Version`], [`Clock`] |
-//! | the record of a key: a value with expiration and metadata, or a tombstone | [`Record`], [`About`] |
-//! | a record as named header fields, for a store of messages | `fields.rs` |
+//! | which of two values is newer: hybrid logical clocks, ties broken by the store's name | [`Version`], [`HybridClock`] |
+//! | the record of a key: a value with expiration and metadata, or a tombstone | [`Record`], [`ValueMeta`] |
+//! | a record as named header fields, for a store of messages | `record_headers.rs` |
 //! | expiration of values, and how long tombstones are kept | [`Expiration`], [`Sweep`] |
 //! | JSON metadata of a value | [`Metadata`] |
-//! | whether a copy may be served, and when it is refreshed | [`Copy`], [`Terms`], [`Wanted`], [`Use`] |
+//! | whether a copy may be served, and when it is refreshed | [`Copy`], [`FreshnessPolicy`], [`ReadOptions`], [`CopyUse`] |
 //! | pages of a list of keys, and their cursors | [`Cursor`], [`Page`] |
-//! | which data centres hold copies of a key, and which are notified of a write | [`Places`], [`Tier`] |
-//! | reading two stores concurrently, and read repair | [`Race`] |
-//! | hedged requests to one of two stores | [`Hedge`], [`Usual`] |
+//! | which data centres hold copies of a key, and which are notified of a write | [`Placement`], [`Tier`] |
+//! | reading two stores concurrently, and read repair | [`DualRead`] |
+//! | hedged requests to one of two stores | [`Hedge`], [`LatencyEstimate`] |
 //! | how a store handles a record that already has a version | [`Given`] |
-//! | anti-entropy between two stores | [`Company`], [`digest`], [`differences`], [`Span`] |
+//! | anti-entropy between two stores | [`Pairing`], [`digest`], [`differences`], [`Span`] |
 //! | staleness of reads, and lost acknowledged writes | [`History`] |
 //! | checking a history of reads and writes against the guarantees | [`audit::audit`] |
 //!
-//! This crate has no clock and no sockets. The caller passes two kinds of time: milliseconds since 1970 for
-//! timestamps that are sent between machines ([`Millis`]), and monotonic time since an arbitrary start for
-//! ages.
+//! This crate has no clock and no sockets. Callers pass wall-clock milliseconds since 1970
+//! ([`Millis`]), and monotonic time since an arbitrary start for ages.
 
 pub mod consistency_checker;
 mod cursor;

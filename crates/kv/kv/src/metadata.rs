@@ -26,8 +26,8 @@ pub enum MetadataError {
 }
 
 impl Metadata {
-    /// Validates JSON and removes the white space between tokens, because a header field cannot contain line
-    /// breaks.
+    /// Validates JSON and removes the white space between tokens, because a header field cannot
+    /// contain line breaks.
     ///
     /// # Errors
     /// When the text is too long, or not JSON.

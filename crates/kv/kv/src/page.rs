@@ -18,8 +18,8 @@ pub struct Page {
 pub struct Listed {
     /// The keys.
     pub keys: Vec<ListedKey>,
-    /// Where the next page begins; `None` after the last page. A page with few or no keys may have a next
-    /// page: keys without a value are skipped, and a page ends after many of them.
+    /// Where the next page begins; `None` after the last page. A page with few or no keys may have
+    /// a next page.
     pub next: Option<Cursor>,
 }
 

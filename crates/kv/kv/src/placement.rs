@@ -1,17 +1,15 @@
 //! Which data centres hold copies of a key, and which are notified of a write.
 //!
-//! A data centre requests a key from the key's *regional tier*, one data centre of the same region. That one
-//! requests it from the key's *upper tier*, one of the data centres in a store's region, which requests it
-//! from a store. Both tiers are selected by weighted rendezvous hashing of the key. So the number of data
-//! centres that are notified of a write depends on the number of regions, not on the number of data centres.
+//! A data centre requests a key from the *regional tier* of its region, which requests it from the
+//! *upper tier* in a store's region, which requests it from a store. Both are selected by weighted
+//! rendezvous hashing of the key.
 //!
-//! Each request names the tier of its receiver, and the receiver forwards it only to a higher tier. So
-//! requests do not loop, even if data centres disagree about which others are reachable.
+//! The receiver of a request forwards it only to a higher tier, so requests do not loop.
 
 use tier_routing::{DataCentreId, KeyHash, Network, Rendezvous};
 
-/// The tier in which a data centre is requested, in ascending order of proximity to a store; also the tier
-/// that supplied a response.
+/// The tier in which a data centre is requested, or that supplied a response, in ascending order of
+/// proximity to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// The data centre that serves clients.
@@ -51,7 +49,6 @@ pub struct Placement {
     stores: Vec<DataCentreId>,
     /// One data centre of each region.
     regions: Vec<DataCentreId>,
-    /// The data centres in the region of a store.
     upper: Rendezvous,
 }
 
@@ -81,7 +78,8 @@ impl Placement {
         KeyHash::of(format!("{namespace}\0{key}").as_bytes())
     }
 
-    /// The key's regional tier in the region of a data centre, among the reachable ones (`answers`).
+    /// The key's regional tier in the region of a data centre, among the reachable ones
+    /// (`answers`).
     pub fn regional(
         &self,
         key: KeyHash,
@@ -96,9 +94,8 @@ impl Placement {
         self.upper.first(key, answers)
     }
 
-    /// The data centre to which `at`, requested in tier `asked_as`, forwards a request for the key, and its
-    /// tier. Only reachable data centres (`answers`) are selected, or a store if no other is reachable.
-    /// `None` if `at` has a store.
+    /// The reachable data centre (`answers`) to which `at`, requested in tier `asked_as`, forwards
+    /// a request, and its tier; `None` if `at` has a store.
     pub fn next(
         &self,
         key: KeyHash,
@@ -111,8 +108,8 @@ impl Placement {
         let upper = self.upper(key, &answers).filter(|&upper| upper != at && asked_as < Tier::Upper);
         let regional = self.regional(key, at, &answers).filter(|&regional| regional != at);
         match (regional, upper) {
-            // Without a higher upper tier, this data centre is the upper tier itself, or was requested as
-            // one.
+            // Without a higher upper tier, this data centre is the upper tier itself, or was
+            // requested as one.
             (Some(regional), Some(_)) if asked_as < Tier::Regional => Some((regional, Tier::Regional)),
             (_, Some(upper)) => Some((upper, Tier::Upper)),
             _ => self.store(&answers).map(|store| (store, Tier::Store)),
@@ -133,8 +130,8 @@ impl Placement {
         if self.stores.contains(&at) { None } else { self.store(answers) }
     }
 
-    /// The data centres that are notified of a write: the key's regional tier in each region, and its upper
-    /// tier. For each unreachable one, its replacement is included.
+    /// The data centres that are notified of a write: the key's regional tier in each region, and
+    /// its upper tier.
     pub fn told(&self, key: KeyHash, answers: impl Fn(DataCentreId) -> bool) -> Vec<DataCentreId> {
         let mut told: Vec<_> =
             self.regions.iter().filter_map(|&region| self.regional(key, region, |_| true)).collect();
@@ -156,7 +153,6 @@ mod tests {
 
     use super::*;
 
-    /// Six regions with `each` data centres, and a store in the first data centre of the first two regions.
     fn places(each: u16) -> Placement {
         let centre = |number: u16| Centre {
             name: format!("dc{number}"),
@@ -176,7 +172,6 @@ mod tests {
         ) {
             let (places, key) = (places(10), Placement::hash("ns", &key));
             let (mut at, mut asked_as, mut way) = (DataCentreId(at), Tier::Lower, 0);
-            // In each step, the data centre sees other unreachable peers.
             while let Some((next, tier)) = places.next(key, (at, asked_as), |id| !down[way].contains(&id.0)) {
                 prop_assert!(!down[way].contains(&next.0) && tier > asked_as && next != at);
                 (at, asked_as, way) = (next, tier, way + 1);
@@ -209,7 +204,6 @@ mod tests {
                 |number: u32| places(each).told(Placement::hash("ns", &number.to_string()), |_| true).len();
             (0..50).map(told).max()
         };
-        // A regional tier in each of the six regions, one of which is also the upper tier.
         assert_eq!([1, 2, 50].map(most), [Some(6); 3]);
     }
 
@@ -217,7 +211,7 @@ mod tests {
     fn whoever_has_a_store_asks_nobody() {
         let (places, key) = (places(10), Placement::hash("ns", "key"));
         assert_eq!(places.next(key, (DataCentreId(0), Tier::Lower), |_| true), None);
-        // A data centre that is requested as the upper tier forwards to a store, whatever else is reachable.
+        // Whatever else is reachable.
         assert_eq!(
             places.next(key, (DataCentreId(7), Tier::Upper), |_| true),
             Some((DataCentreId(0), Tier::Store))

@@ -1,8 +1,7 @@
-//! Anti-entropy of two stores: they compare a digest of each range of keys, and the versions of the keys in
-//! each range whose digests differ.
+//! Anti-entropy of two stores: they compare a digest of each range of keys, and the versions of the
+//! keys in each range whose digests differ.
 //!
-//! A range ends at the limit of keys per range of either store. So the memory is bounded, even if one store
-//! has many more keys than the other.
+//! A range ends at the limit of keys per range of either store, so the memory is bounded.
 
 use tier_routing::KeyHash;
 
@@ -14,8 +13,7 @@ pub enum Pairing {
     /// There is no other store.
     #[default]
     Alone,
-    /// There is another store. Each write also records, with the same durability, that the other store may
-    /// lack the key.
+    /// There is another store, which may lack the keys of recent writes.
     Paired,
 }
 
@@ -104,9 +102,8 @@ pub fn differences(span: &Span, here: &[KeyVersion], there: &[KeyVersion]) -> Di
 }
 
 impl Record {
-    /// Whether two stores compare this record. Tombstones older than half of [`TOMBSTONE`] are excluded: both
-    /// stores have them, because no store drops a tombstone that the other one lacks. Each store drops them
-    /// at another time, which is not a difference.
+    /// Whether two stores compare this record. Tombstones older than half of [`TOMBSTONE`] are
+    /// excluded, because each store drops them at another time.
     pub fn is_compared(&self, now: Millis) -> bool {
         match self.content {
             Content::Value(_) => true,

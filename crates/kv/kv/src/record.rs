@@ -1,7 +1,7 @@
 //! A store's record of a key, its encoding, and its expiration.
 //!
-//! A value that was deleted or has expired leaves a tombstone, which is newer than the records that other
-//! stores may still have. The tombstone is dropped after [`TOMBSTONE`].
+//! A value that was deleted or has expired leaves a tombstone, which is newer than the records that
+//! other stores may still have. The tombstone is dropped after [`TOMBSTONE`].
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::{Expiration, Metadata, Millis, StoreName, Version};
 /// A store's record of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// When the record was written. The newest record wins, regardless of the store that it was written to.
+    /// When the record was written. The newest record wins, regardless of the store that it was
+    /// written to.
     pub version: Version,
     /// A value or a tombstone.
     pub content: Content,
@@ -57,8 +58,7 @@ pub enum ApplyOutcome {
     New,
     /// The record is already stored.
     Same,
-    /// The stored record is newer and has this version. A writer repeats its write with a newer version;
-    /// another store receives the stored record.
+    /// The stored record is newer and has this version.
     Older(Version),
 }
 
@@ -167,7 +167,8 @@ fn number(bytes: &[u8]) -> Result<(u64, &[u8]), CorruptRecord> {
     Ok((u64::from_be_bytes(*number), rest))
 }
 
-/// How long tombstones are kept: longer than stores stay disconnected before an operator intervenes.
+/// How long tombstones are kept: longer than stores stay disconnected before an operator
+/// intervenes.
 pub const TOMBSTONE: Duration = Duration::from_secs(24 * 3600);
 
 const VALUE: u8 = 1;
@@ -191,7 +192,6 @@ pub(crate) mod tests {
             .prop_map(|(stamp, store, content)| Record { version: version(stamp, store), content })
     }
 
-    /// The version that a store has after it received these records, in this order.
     fn heard(records: &[Record]) -> Version {
         let mut known: Option<Record> = None;
         for record in records {
@@ -226,7 +226,6 @@ pub(crate) mod tests {
             prop_assert_eq!(heard(&records), heard(&others));
         }
 
-        /// An expired value does not reappear while another store may still have an older record.
         #[test]
         fn what_is_over_stays_so_until_it_is_forgotten(record in record(), start in 0..u64::MAX / 2000) {
             let (mut known, mut now) = (record, start);

@@ -1,4 +1,5 @@
-//! A record as named header fields, for a store whose values are messages that other programs read as well.
+//! A record as named header fields, for a store whose values are messages that other programs read
+//! as well.
 //!
 //! The message body contains the bytes of the value.
 
@@ -18,7 +19,8 @@ impl Record {
         fields
     }
 
-    /// Decodes the fields that [`Self::fields`] returned; `bytes` is the length of the message body.
+    /// Decodes the fields that [`Self::fields`] returned; `bytes` is the length of the message
+    /// body.
     ///
     /// # Errors
     /// When the fields are invalid.

@@ -1,8 +1,7 @@
-//! The staleness of reads (for how long a newer version had been acknowledged when the read was sent) and the
-//! number of lost acknowledged writes.
+//! The staleness of reads (for how long a newer version had been acknowledged when the read was
+//! sent) and the number of lost acknowledged writes.
 //!
-//! Writers and readers must share one clock, in nanoseconds since an arbitrary start. A clock difference is
-//! an error of every figure here.
+//! Writers and readers must share one clock, in nanoseconds since an arbitrary start.
 
 use std::time::Duration;
 
@@ -18,7 +17,8 @@ pub struct History {
 }
 
 impl History {
-    /// Takes versions and the times at which their writers received the acknowledgement, in any order.
+    /// Takes versions and the times at which their writers received the acknowledgement, in any
+    /// order.
     pub fn of(mut writes: Vec<(Version, u64)>) -> Self {
         writes.sort_unstable();
         let mut first_from: Vec<u64> = writes
@@ -38,21 +38,20 @@ impl History {
         self.writes.binary_search_by(|(known, _)| known.cmp(version)).is_ok()
     }
 
-    /// The staleness of a read that was sent at `sent` and returned `seen`, `None` for no value: 0 if no
-    /// newer version was acknowledged before it was sent, otherwise the time since the first newer write was
-    /// acknowledged. A read may or may not see a write that is acknowledged during the read.
+    /// For how long a newer version than `seen` had been acknowledged when the read was sent at
+    /// `sent`; `seen` is `None` for no value. A read may or may not see a write that is
+    /// acknowledged during the read.
     pub fn staleness(&self, seen: Option<&Version>, sent: u64) -> Duration {
         let first = self.first_from.get(self.newer_than(seen));
         Duration::from_nanos(first.map_or(0, |first| sent.saturating_sub(*first)))
     }
 
-    /// The number of acknowledged writes that are lost if a read after all of them returns `last`: the newer
-    /// ones.
+    /// The number of acknowledged writes that are lost if a read after all of them returns `last`:
+    /// the newer ones.
     pub fn lost(&self, last: Option<&Version>) -> u64 {
         (self.writes.len() - self.newer_than(last)) as u64
     }
 
-    /// The index of the first write that is newer than a version.
     fn newer_than(&self, version: Option<&Version>) -> usize {
         version.map_or(0, |version| self.writes.partition_point(|(known, _)| known <= version))
     }
@@ -65,7 +64,6 @@ mod tests {
     use super::*;
     use crate::version::tests::version;
 
-    /// Versions 1, 2 and 3, acknowledged at 100, 200 and 300.
     fn three() -> History {
         History::of([3, 1, 2].map(|stamp| (version(stamp, "lhr"), stamp * 100)).to_vec())
     }
@@ -100,7 +98,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the definition, for writes that are acknowledged in any order.
         #[test]
         fn it_is_the_definition(
             writes in prop::collection::vec((1_u64..20, 0_u64..100), 0..12),

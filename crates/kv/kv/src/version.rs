@@ -1,8 +1,8 @@
-//! Versions of values, by hybrid logical clocks (Kulkarni et al. 2014); the store's name breaks ties.
+//! Versions of values, by hybrid logical clocks (Kulkarni et al. 2014); the store's name breaks
+//! ties.
 //!
-//! A clock that is set back by hours does not make older versions: the counter continues from the last
-//! version that was made or received. A clock that is set forward advances all others, so that the last
-//! writer still wins.
+//! A clock that is set back does not make older versions: the counter continues from the last
+//! version that was made or received.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -106,8 +106,8 @@ impl HybridClock {
         Self { store, last, salt: 0 }
     }
 
-    /// A clock of a store whose last version is unknown. `salt` is a random number of the process, so that
-    /// two processes with the same name do not make the same version when the wall clock is set back.
+    /// A clock of a store whose last version is unknown. `salt` is a random number, so that two
+    /// processes do not make the same version.
     pub fn anew(store: StoreName, salt: u64) -> Self {
         let [low, high, ..] = salt.to_le_bytes();
         Self { store, last: 0, salt: u16::from_le_bytes([low, high]) }
@@ -131,7 +131,8 @@ impl HybridClock {
         Version { stamp: self.last, store: self.store.clone() }
     }
 
-    /// Makes `count` consecutive versions for the keys of one write and returns the first ([`Version::nth`]).
+    /// Makes `count` consecutive versions for the keys of one write and returns the first
+    /// ([`Version::nth`]).
     pub fn next_several(&mut self, now: Millis, count: usize) -> Version {
         let first = self.next(now);
         self.last = self.last.saturating_add(count.saturating_sub(1) as u64);
@@ -158,7 +159,6 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        /// Clock steps of hours in both directions.
         #[test]
         fn versions_only_grow_whatever_the_clock_does(
             steps in prop::collection::vec((-40_000_000_i64..40_000_000, any::<bool>()), 1..50),

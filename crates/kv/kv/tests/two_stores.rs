@@ -1,6 +1,5 @@
-//! Two stores in virtual time, with writers whose clocks differ, links that lose and delay messages, and
-//! stores that are killed between any two steps. In the end both stores have the same records, no
-//! acknowledged write is lost, and no deleted value reappears.
+//! Two stores in virtual time, with writers whose clocks differ, links that lose and delay
+//! messages, and stores that are killed between any two steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +27,6 @@ struct Sent {
 enum Fate {
     Done,
     Lost,
-    /// The write is applied, and the response is lost.
     Unheard,
     /// The write is applied much later, after the client's timeout.
     Late,
@@ -43,20 +41,17 @@ enum Event {
         first: bool,
         fates: [Fate; 2],
     },
-    /// A store sends the noted records to the other store. It may be killed before it removes the note.
+    /// The store may be killed before it removes the note.
     Give {
         left: bool,
         is_killed: bool,
     },
-    /// The stores compare `ranges` ranges of `at_once` keys. Differences that were noted before the end
-    /// remain noted.
     Compare {
         left: bool,
         at_once: usize,
         ranges: usize,
     },
     Arrive,
-    /// Time passes, and both stores sweep their records.
     Pass {
         hours: u64,
     },
@@ -116,7 +111,7 @@ impl Store {
         }
     }
 
-    /// The records in a span, at most `most`, and where the covered span ends.
+    /// At most `most` records, and where the covered span ends.
     fn known(&self, span: &Span, most: usize, now: u64) -> (Vec<KeyVersion>, Option<String>) {
         let is_one = |(key, record): &(&String, &Record)| span.has(key) && record.is_compared(Millis(now));
         let mut all =
@@ -155,7 +150,6 @@ impl World {
         given
     }
 
-    /// Writes once, and repeats the write with a newer version while a store has a newer record.
     fn write(&mut self, writer: usize, key: &str, is_delete: bool, first: Side, fates: [Fate; 2]) {
         let before: Vec<_> =
             self.stores.iter().map(|store| store.heads.get(key).map(|head| head.version.clone())).collect();
@@ -185,7 +179,6 @@ impl World {
                         break;
                     }
                     Some(ApplyOutcome::New | ApplyOutcome::Same) => {
-                        // The version is newer than the previous record of the store that acknowledges it.
                         assert!(before[asked.place()].as_ref().is_none_or(|before| *before < version));
                         let newest =
                             self.acknowledged.entry(key.to_owned()).or_insert_with(|| version.clone());
@@ -249,7 +242,6 @@ impl World {
             Event::Compare { left, at_once, ranges } => self.compare(side(left), at_once, ranges),
             Event::Arrive => self.arrive(),
             Event::Pass { hours } => {
-                // No request stays in flight for hours.
                 self.arrive();
                 self.now += hours * 3_600_000;
                 let now = self.now;
@@ -258,7 +250,6 @@ impl World {
         }
     }
 
-    /// Restores all links and synchronises.
     fn heal(&mut self) {
         self.arrive();
         for _ in 0..3 {
@@ -306,7 +297,6 @@ proptest! {
                 let known = store.heads.get(key);
                 let has_value = known.is_some_and(|known| known.value(Millis(world.now)).is_some());
                 prop_assert_eq!(has_value, !is_delete, "{}", key);
-                // The tombstone may have been dropped.
                 prop_assert!(known.is_none_or(|known| known.version == *newest) && (known.is_some() || *is_delete));
             }
         }

@@ -1,7 +1,7 @@
-//! Reasons to reject a result, and reasons to read it with caution. Pure.
+//! Reasons to reject a result, and reasons to read it with caution.
 //!
-//! The component that detects a problem creates a [`Doubt`]. Documents contain [`Caveat`]s, from which their
-//! `valid`, `reasons` and `warnings` fields are derived.
+//! The component that detects a problem creates a [`Doubt`]. Documents contain [`Caveat`]s, from
+//! which `valid`, `reasons` and `warnings` are derived.
 
 use std::{fmt, time::Duration};
 
@@ -294,7 +294,7 @@ impl Doubt {
         self.nature().0
     }
 
-    /// Whether it invalidates the numbers: they describe the tool and not the measured system.
+    /// Whether the numbers describe the tool and not the measured system.
     pub fn invalidates(&self) -> bool {
         self.nature().1 == Effect::Worthless
     }
@@ -379,7 +379,7 @@ impl Caveat {
     }
 }
 
-/// The caveats of a document. Documents of older versions have only sentences, which are converted.
+/// The caveats of a document. The sentences of older versions are converted.
 pub fn caveats_of(doubts: &[Caveat], reasons: &[String], warnings: &[String]) -> Vec<Caveat> {
     if !doubts.is_empty() {
         return doubts.to_vec();
@@ -423,12 +423,10 @@ mod tests {
         assert_eq!(reasons(&caveats), ["the emulator lost 3 packets that no link dropped"]);
         assert_eq!(warnings(&caveats)[1], "from a: swift: a line was cut off");
         assert!(is_valid(&caveats[..1]) && is_valid(&[]));
-        // A doubt about a part keeps its kind.
         assert_eq!((caveats[2].kind.as_str(), caveats[2].invalid), ("noticed", false));
         let json = serde_json::to_value(&caveats[1]).unwrap();
         assert_eq!((&json["kind"], &json["invalid"]), (&"own_drops".into(), &true.into()));
         assert_eq!(serde_json::from_value::<Caveat>(json).unwrap(), caveats[1]);
-        // A document without kinds is converted to caveats.
         let told = caveats_of(&[], &["late".to_owned()], &["few".to_owned()]);
         assert_eq!((reasons(&told), warnings(&told)), (vec!["late".to_owned()], vec!["few".to_owned()]));
         assert_eq!(caveats_of(&caveats, &[], &[]), caveats);

@@ -1,5 +1,5 @@
-//! Measured values in the form that claims evaluate: objects with numbers, distributions and counted labels.
-//! Pure.
+//! Measured values in the form that claims evaluate: objects with numbers, distributions and
+//! counted labels.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +22,6 @@ pub struct Evidence {
     labels: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// A distribution, and the same distribution without the emulator's own error if that is known.
 #[derive(Debug, Clone)]
 struct Samples {
     measured: Arc<Distribution>,
@@ -88,7 +87,7 @@ impl Evidence {
         self.samples.insert(name, Samples { measured, without_error });
     }
 
-    /// Registers a label. A registered label that no event carries counts as zero instead of unknown.
+    /// Registers a label, so that it counts as zero, not as unknown, if no event carries it.
     pub fn label(&mut self, label: &str) {
         self.labels.entry(label.to_owned()).or_default();
     }
@@ -107,8 +106,8 @@ impl Evidence {
         }
     }
 
-    /// Appends the values of another measurement of the side. Distributions with the same name are not
-    /// merged.
+    /// Appends the values of another measurement of the side. Distributions with the same name are
+    /// not merged.
     pub fn append(&mut self, other: Self) {
         self.objects.extend(other.objects);
         self.samples.extend(other.samples);
@@ -125,7 +124,6 @@ impl Evidence {
         self.objects.iter().filter_map(|object| object.number(path).ok()).sum()
     }
 
-    /// The numbers of all objects folded, with or without the emulator's own error.
     fn folded(
         &self,
         subject: &Subject,
@@ -173,6 +171,7 @@ impl Measured {
     /// A number of a side, in the unit of its subject. A number from too few samples is an error.
     ///
     /// # Errors
+    ///
     /// The number does not exist; the error is a sentence with the reason.
     pub fn value(&self, subject: &Subject, side: &str) -> Result<Ranged, String> {
         let absent = || subject.absent(side).unwrap_or_else(|| unmeasured(side));
@@ -207,7 +206,7 @@ impl Measured {
                     share_faster(own, other, self.page.effective_requests())
                 };
                 let measured = Ranged::from(share(&own.measured, &other.measured));
-                // The share is highest if all of the error is on this side, and lowest if all of it is on the
+                // Highest if all of the error is on this side, and lowest if all of it is on the
                 // other.
                 let highest = own.without_error.as_deref().map(|own| share(own, &other.measured));
                 let lowest = other.without_error.as_deref().map(|other| share(&own.measured, other));
@@ -229,7 +228,6 @@ fn as_f64(number: u64) -> f64 {
     number as f64
 }
 
-/// The distribution of request latencies, from which page load times are derived.
 const REQUEST: &str = "request";
 
 #[cfg(test)]
@@ -308,7 +306,6 @@ mod tests {
         assert_eq!(hosts.value(&over(Statistic::Mean), "swift"), Ok((13_000.0 / 3.0).into()));
         assert_eq!(hosts.value(&over(Statistic::Percentile(50.0)), "swift"), Ok(3000.0.into()));
         assert_eq!(number("json.longest_s", Fold::First), Ok(1000.0));
-        // A missing number is not the smallest.
         assert_eq!(number("json.longest_s", Fold::Max), Err("a host: it broke".to_owned()));
         let [of, to] = ["json.longest_s", "json.n"].map(|path| path.parse().unwrap());
         let ratio = Subject::new(SOURCE, "x", Query::Ratio { of, to }, Unit::Number);
@@ -341,8 +338,8 @@ mod tests {
         let samples = |query| measured.value(&Subject::new(SOURCE, "x", query, Unit::Time), "swift").unwrap();
         let mean = Query::Samples { of: "request", measure: Measure::of_samples(Statistic::Mean) };
         assert_eq!(samples(mean), Ranged { value: 15.0, low: 12.5, high: 15.0 });
-        // Of the four pairs, 10 and 20 are faster than 30 only. Without this side's error 9 and 16 win three
-        // pairs; without the other's only 10 wins, over 12.
+        // 10 and 20 are faster than 30 only. Without this side's error 9 and 16 win three pairs;
+        // without the other's only 10 wins, over 12.
         let share = samples(Query::FasterThan("other".to_owned()));
         assert_eq!(share, Ranged { value: 0.5, low: 0.25, high: 0.75 });
     }

@@ -1,5 +1,4 @@
-//! The journal of an emulator: late packets, programs that waited for a processor, and stalls of the machine,
-//! each with its time. Pure.
+//! The journal of an emulator: late packets, and stalls of programs and of the machine.
 
 use std::fmt;
 
@@ -14,8 +13,8 @@ pub struct Journal {
     pub start_ns: u64,
     /// Length of a slot.
     pub slot_ns: u64,
-    /// Time from a program to the switch and from there to a program, including both wake-ups: pairs of a
-    /// share of the trials, ascending, and the time that this share does not exceed.
+    /// Time from a program through the switch to a program, with both wake-ups: pairs of a share of
+    /// the trials, ascending, and the time that it does not exceed.
     pub wake_ns: Vec<(f64, u64)>,
     /// Delivered packets, by sender, receiver and service.
     pub flows: Vec<Flow>,
@@ -34,24 +33,22 @@ pub struct Flow {
     pub to: String,
     /// The service.
     pub service: Service,
-    /// Slots in order of time. Slots without a delivered packet are omitted.
+    /// Slots in order of time, without those that have no packet.
     pub slots: Vec<Slot>,
-    /// Histogram of the lateness: packets less than 1, 2, 4, 8, ... us late. The last bin is unbounded.
+    /// Packets less than 1, 2, 4, 8, ... us late; the last bin is unbounded.
     pub lateness: Vec<u32>,
 }
 
-/// A service: a protocol, and the lower one of the two ports.
+/// A protocol, and the lower one of the two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Service {
     /// The protocol number in the IP header: 1, 6, 17 or 58.
     pub protocol: u8,
-    /// The lower port; 0 for protocols without ports, and if there were too many services to track
-    /// separately.
+    /// The lower port; 0 for protocols without ports, and if there are too many services to track.
     pub port: u16,
 }
 
-/// Packets that were delivered in a time slot: number of the slot, greatest lateness in ns, number of
-/// packets.
+/// Packets that were delivered in a time slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u64, u32)", into = "(u32, u64, u32)")]
 pub struct Slot {
@@ -98,8 +95,7 @@ impl Flow {
         self.slots.iter().map(|slot| slot.late_ns).max().unwrap_or(0)
     }
 
-    /// The lateness in us that this share of the packets does not exceed, rounded up by at most a factor of
-    /// two and capped at the maximum.
+    /// Rounded up by at most a factor of two, and capped at the maximum.
     #[expect(clippy::cast_precision_loss, reason = "counts of packets are below 2^53")]
     fn late_us(&self, share: f64) -> f64 {
         let packets: u64 = self.lateness.iter().map(|&count| u64::from(count)).sum();
@@ -138,8 +134,6 @@ impl Service {
         Self { protocol: 6, port }
     }
 
-    /// Whether packets of `other` may belong to this service: the same service, or one not tracked
-    /// separately.
     pub(crate) fn covers(self, other: Self) -> bool {
         let is_ping = |service: Self| matches!(service.protocol, 1 | 58);
         let is_protocol = self.protocol == other.protocol || is_ping(self) && is_ping(other);
@@ -161,7 +155,7 @@ impl fmt::Display for Service {
 }
 
 impl Slot {
-    /// Merges slots with the same number. The slots must be sorted by number.
+    /// Merges slots with the same number. They must be sorted by number.
     pub fn merge(slots: &mut Vec<Self>) {
         slots.dedup_by(|next, kept| {
             let is_same = next.number == kept.number;

@@ -1,4 +1,4 @@
-//! Judgement of claims, with the deciding figures. Pure.
+//! Judgement of claims, with the deciding figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,8 @@ fn yes() -> bool {
     true
 }
 
-/// Judges a claim at both ends of the emulator's own error. `value` returns the measured value of a side, or
-/// the reason why it is missing. A claim without a value does not hold.
+/// Judges a claim at both ends of the emulator's own error. `value` returns a side's value, or why
+/// it is missing; then the claim does not hold.
 pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, String>) -> Judgement {
     let subject = &claim.subject;
     let verdict = || match &claim.says {
@@ -100,7 +100,6 @@ fn fewer(
 ) -> (bool, String) {
     let (holds, at_most) = match by {
         Margin::Difference(by) => (other - own > by, other - by),
-        // A factor of zero is undefined.
         Margin::Times(by) => (own * by < other, other / by),
     };
     let [own, other, at_most] = [own, other, at_most].map(|value| subject.unit().show(value));
@@ -125,7 +124,6 @@ mod tests {
     use super::*;
     use crate::{Query, Source, Tempo, Unit};
 
-    /// Subjects with the names of real measurements. Their queries do not matter here.
     fn subject(at: &str) -> Subject {
         let (unit, tempo) = match at {
             "request.p50" | "transfer.duration" => (Unit::Time, Tempo::Faster),
@@ -182,7 +180,6 @@ mod tests {
 
     #[test]
     fn a_margin_may_be_a_multiple() {
-        // 2000 against 10.
         let duration = judged("transfer.duration", times("small", "large", 199.0));
         assert!(duration.holds);
         assert_eq!(duration.figure, "transfer.duration: small 10.0 ms, large 2.00 s; small is 200x faster");
@@ -239,7 +236,6 @@ mod tests {
         );
         assert!(said(0.9342).holds && !said(0.75).holds);
         assert!(said(0.99999).figure.contains("steady 99.999 %"), "nearly all is not all");
-        // Both are 75 % with two digits.
         assert!(said(0.750_01).figure.ends_with("steady 75 % and a little more, more than 75 % expected"));
         assert!(said(0.749_99).figure.ends_with("steady 75 %, a little less, more than 75 % expected"));
     }

@@ -1,16 +1,8 @@
 //! Claims about results: their judgement, and the caveats of a result. Pure.
 //!
-//! - [`Claim`]: a statement about a result; [`judge`] decides whether it holds, and returns the deciding
-//!   figures.
-//! - [`Subject`]: the number that a claim is about. Each kind of measurement names its numbers.
-//! - [`Evidence`], [`Measured`]: measured values in the form that claims evaluate.
-//! - [`Threshold`]: a parsed condition of `--fail-if`.
-//! - [`Doubt`]: a problem that invalidates or weakens a result. [`Caveat`] is its JSON form.
-//! - [`Fidelity`]: the fidelity of an emulated run; [`Journal`]: the delays of the emulator; [`Route`]: their
-//!   bound per sample.
-//!
-//! Internally, [`Unit`] parses and formats values, [`Path`] locates a number in JSON, and [`Measure`] is a
-//! statistic of a distribution.
+//! [`judge`] decides whether a [`Claim`] holds for [`Measured`] values. A [`Doubt`] is a problem
+//! that invalidates or weakens a result. A [`Route`] bounds the emulator's error per sample, from
+//! its [`Journal`].
 
 mod claim;
 mod doubt;

@@ -1,4 +1,4 @@
-//! Statistics of request latencies and of page load times. Pure.
+//! Statistics of request latencies and of page load times.
 
 use std::{fmt, str::FromStr};
 
@@ -67,8 +67,8 @@ impl Measure {
         }
     }
 
-    /// The difference between two sides with its confidence interval; `None` for the maximum, which samples
-    /// do not bound.
+    /// The difference between two sides with its interval; `None` for the maximum, which samples do
+    /// not bound.
     pub fn difference(self, pair: &Pair<'_>) -> Option<Difference> {
         match (self.of, self.statistic) {
             (_, Statistic::Max) => None,

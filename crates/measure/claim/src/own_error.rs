@@ -1,4 +1,4 @@
-//! A measured number, and its range without the emulator's own error. Pure.
+//! A measured number, and its range without the emulator's own error.
 
 /// A measured number, and the bounds of its value without the emulator's own error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,7 +12,8 @@ pub struct Ranged {
 }
 
 impl Ranged {
-    /// A number with the measured `value`, which is `other` at the other end of the emulator's error.
+    /// A number with the measured `value`, which is `other` at the other end of the emulator's
+    /// error.
     pub fn between(value: f64, other: f64) -> Self {
         Self { value, low: value.min(other), high: value.max(other) }
     }
@@ -35,8 +36,8 @@ impl From<f64> for Ranged {
     }
 }
 
-/// The bound of the emulator's error in the numbers of an object. Measured times may be too long; rates,
-/// which are amounts divided by such times, may be too low. Counts, sizes and shares are exact.
+/// The bound of the emulator's error in the numbers of an object. Times may be too long, and rates
+/// too low; counts, sizes and shares are exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnError {
     /// The emulator's share of the measured time, in ms.

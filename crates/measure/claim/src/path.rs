@@ -1,5 +1,4 @@
-//! A path in a JSON value, as claims write it: "json.summary.restart_s". The unit follows from the field's
-//! name, because Longhaul's JSON puts units into names. Pure.
+//! A path in a JSON value: "json.summary.restart_s". The unit follows from the name of the field.
 
 use std::{fmt, str::FromStr};
 
@@ -13,10 +12,12 @@ pub struct Path(Vec<Step>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
-    /// A field of an object, or the index of an array element.
     Key(String),
     /// The first element of an array whose `field` has this value.
-    Where { field: String, value: String },
+    Where {
+        field: String,
+        value: String,
+    },
 }
 
 impl Path {
@@ -28,6 +29,7 @@ impl Path {
     /// The number, in its unit.
     ///
     /// # Errors
+    ///
     /// There is no number at this path; the error is a sentence that names the missing part.
     pub fn number(&self, value: &Value) -> Result<f64, String> {
         let mut found = value;
@@ -38,7 +40,7 @@ impl Path {
         Ok(number * self.unit_and_scale().1)
     }
 
-    /// Derived from the name of the last field. An array index is not a name: `fast_mbps.0` is a bit rate.
+    /// An array index is not a name: `fast_mbps.0` is a bit rate.
     fn unit_and_scale(&self) -> (Unit, f64) {
         let name = self.0.iter().rev().find_map(Step::name).unwrap_or_default();
         let unit = UNITS.iter().find(|(ending, ..)| name.ends_with(ending));
@@ -66,7 +68,6 @@ impl Step {
     }
 }
 
-/// Whether `text` is the written form of a value.
 fn is_written(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string == text,
@@ -90,7 +91,6 @@ impl FromStr for Path {
     }
 }
 
-/// Parses ".key", ".0" and "[field=value]" to the end.
 fn steps(mut rest: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     while !rest.is_empty() {
@@ -115,7 +115,6 @@ impl fmt::Display for Path {
     }
 }
 
-/// A prefix of a path, for error messages.
 struct Steps<'s>(&'s [Step]);
 
 impl fmt::Display for Steps<'_> {
@@ -137,7 +136,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Suffixes of names, their units, and the factor to the unit. The first match applies.
+/// The factor is to the unit. The first match applies.
 const UNITS: [(&str, Unit, f64); 10] = [
     ("_per_s", Unit::Frequency, 1.0),
     ("_s", Unit::Time, 1e3),
@@ -145,7 +144,7 @@ const UNITS: [(&str, Unit, f64); 10] = [
     ("_us", Unit::Time, 1e-3),
     ("_ns", Unit::Time, 1e-6),
     ("_mbps", Unit::Rate, 1e6),
-    // Field of iperf3.
+    // A field of iperf3.
     ("bits_per_second", Unit::Rate, 1.0),
     ("_bps", Unit::Rate, 1.0),
     ("bytes", Unit::Size, 1.0),
@@ -176,7 +175,6 @@ mod tests {
             ("json.summary.restart_s", 4500.0, Unit::Time),
             ("json.summary.fast_mbps.1", 508.5e6, Unit::Rate),
             ("json.counters.PruneCalled", 74.0, Unit::Number),
-            // A field of an object may have a number as its name.
             ("json.counters.0", 1.0, Unit::Number),
             ("json.strategies.0.odd_share", 0.25, Unit::Share),
             ("json.strategies[name=random].errors", 12.0, Unit::Number),

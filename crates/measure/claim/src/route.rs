@@ -1,30 +1,15 @@
-//! Bounds of the emulator's error in a sample, from the journal of the two hosts during the sample. Pure.
+//! Bounds of the emulator's error in a sample, from the journal of the two hosts during the sample.
 //!
-//! # The bound
+//! A sample is a causal chain: a packet, the program that it wakes, the next packet. The sum of the
+//! delays on the chain bounds the error, which cannot exceed the sample's value minus the time of
+//! its round trips.
 //!
-//! A sample is a causal chain: a packet, the program that it wakes, the next packet. A delay of one link
-//! delays the end of the chain by at most that time, so the sum of the delays on the chain bounds the error.
-//!
-//! A wait is an interval in which a packet certainly travelled to the other host and one returned, as in a
-//! handshake. Let `beyond` be the length of the wait minus the shortest round trip. The first packet left
-//! within `beyond` of the start. The other host received it no earlier than the shortest one-way delay after
-//! the start, and replied no later than the shortest return delay before the end. The reply arrived within
-//! `beyond` of the end. During the rest of the wait packets were in flight, so delays of programs had no
-//! effect. The error of a wait cannot exceed `beyond`.
-//!
-//! For the rest of a sample the packets of the chain are unknown. Two packets of the chain in the same
-//! direction are at least a round trip apart, because a packet in the other direction separates them. An
-//! interval with room for `n` round trips therefore contains at most `n` packets of the chain per direction,
-//! and the latest `n` packets are counted. A wait contains one packet per direction, plus retransmissions:
-//! the first after at least a round trip, each further one after twice the time.
-//!
-//! The bound also includes the whole time during which programs of the two hosts, or the machine, were
-//! delayed. For each packet it includes the time from a program through a kernel to the switch, and from
-//! there to a program. This time is not recorded per packet, only its distribution: the slowest samples are
-//! assumed to include the slowest wake-ups in one round trip, and the 90th percentile otherwise, which
-//! applies to all samples.
-//!
-//! The error cannot exceed the value of the sample minus its minimum, which is the time of its round trips.
+//! - A wait has one packet per direction, and retransmissions. A delay of a program counts only
+//!   where the packet can be at that host: within the wait minus the shortest round trip.
+//! - Elsewhere, packets of the chain in one direction are at least a round trip apart: of an
+//!   interval with room for `n` round trips, the latest `n` packets per direction count.
+//! - Wake-ups are known as a distribution only: the slowest samples get the slowest wake-ups in one
+//!   round trip, all others the 90th percentile.
 
 mod delays;
 mod span;
@@ -76,8 +61,8 @@ impl From<Journal> for Index {
 }
 
 impl Index {
-    /// The entries for exchanges between `host` and `peer` (or all other hosts) for `service` (or all
-    /// services). `least_ns` is the shortest one-way delay to the peer and back.
+    /// The entries for exchanges between `host` and `peer` (or all hosts) for `service` (or all
+    /// services). `least_ns` are the shortest one-way delays to the peer and back.
     pub fn route(
         &self,
         host: &str,
@@ -107,7 +92,6 @@ impl Index {
         }
     }
 
-    /// Indices of the flows between two hosts; `None` matches any host.
     fn places(&self, from: Option<&str>, to: Option<&str>) -> Vec<usize> {
         let of = |receivers: &HashMap<String, Vec<usize>>| match to {
             Some(to) => receivers.get(to).cloned().unwrap_or_default(),
@@ -121,8 +105,8 @@ impl Index {
 }
 
 impl Route<'_> {
-    /// The bound of the emulator's error in a sample, in ms. `share` is the quantile of the wake-up time to
-    /// assume.
+    /// The bound of the emulator's error in a sample, in ms. `share` is the quantile of the wake-up
+    /// time to assume.
     #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
     pub fn bound_ms(&self, sample: &Span, share: f64) -> f64 {
         let parts = sample.parts().map(|part| match part {
@@ -137,8 +121,8 @@ impl Route<'_> {
         bound_ms.min((sample.value_ms - sample.least_ms).max(0.0))
     }
 
-    /// The bounds of samples in ms, in the order of the samples. The rank of a sample by its value is the
-    /// quantile of its wake-up time.
+    /// The bounds in ms, in the order of the samples. The rank of a sample's value is the quantile
+    /// of its wake-up time.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 samples")]
     pub fn bounds_ms(&self, samples: &[Span]) -> Vec<f64> {
         let mut order: Vec<usize> = (0..samples.len()).collect();
@@ -150,7 +134,6 @@ impl Route<'_> {
         bounds
     }
 
-    /// The bound for an interval with a known exchange of packets.
     fn of_wait(&self, [from, until]: [u64; 2]) -> u64 {
         let [there, back] = self.least_ns;
         let beyond = (until - from).saturating_sub(there + back);
@@ -165,7 +148,6 @@ impl Route<'_> {
         late.into_iter().chain(own).chain(machine).chain(once).fold(0, u64::saturating_add).min(beyond)
     }
 
-    /// The bound for an interval of unknown content.
     fn of_rest(&self, [from, until]: [u64; 2]) -> u64 {
         let (time, length) = ([from, until], until - from);
         // Half a round trip is added because one direction may be shorter than the other.
@@ -184,26 +166,23 @@ impl Route<'_> {
         self.least_ns.iter().sum::<u64>().max(1)
     }
 
-    /// The wake-up time of the packets of `turns` round trips.
     fn waking(&self, turns: u64) -> u64 {
         (2 * turns).saturating_mul(self.wake(ORDINARY))
     }
 
-    /// The wake-up time that this share of packets does not exceed: from a program to the switch and from
-    /// there to a program. At least the ordinary share, because a fast sample may include a slow packet.
+    /// At least the ordinary share, because a fast sample may include a slow packet.
     fn wake(&self, share: f64) -> u64 {
         let share = share.max(ORDINARY);
         let reached = self.wake_ns.iter().find(|(known, _)| *known >= share);
         reached.or(self.wake_ns.last()).map_or(0, |(_, ns)| *ns)
     }
 
-    /// The total lateness of the `turns` latest packets that were delivered in the interval. Packets of a
-    /// chain are at least a round trip apart.
+    /// The lateness of the `turns` latest packets. Packets of a chain are at least a round trip
+    /// apart.
     fn latest(&self, slots: &[Slot], time: [u64; 2], turns: u64) -> u64 {
         let [first, last] = time.map(|at| at / self.slot_ns);
         let begin = slots.partition_point(|slot| u64::from(slot.number) < first);
         let end = slots.partition_point(|slot| u64::from(slot.number) <= last);
-        // The number of packets of a chain that fit in a slot.
         let most = self.slot_ns.div_ceil(self.rtt());
         let mut late: Vec<(u64, u64)> =
             slots[begin..end].iter().map(|slot| (slot.late_ns, most.min(slot.packets.into()))).collect();

@@ -1,5 +1,4 @@
-//! The number that a claim is about: the kind of measurement, the location of the number, and the aggregation
-//! over the objects of a side. Pure.
+//! The number that a claim is about.
 
 use std::fmt;
 
@@ -27,7 +26,7 @@ pub struct Source(&'static str);
 /// The location of the number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
-    /// In each object of a side: the sum of the numbers at these paths, folded over all objects.
+    /// The sum of the numbers at these paths in each object, folded over all objects of a side.
     Number {
         /// The paths.
         paths: Vec<Path>,
@@ -68,7 +67,7 @@ pub enum Fold {
     Sum,
     /// The maximum.
     Max,
-    /// A statistic of their distribution. The objects are the whole population, not a sample.
+    /// A statistic of all numbers. The objects are the whole population, not a sample.
     Over(Statistic),
 }
 
@@ -86,7 +85,7 @@ pub enum Tempo {
 pub struct Number {
     /// The name: "transfer.stall".
     pub name: &'static str,
-    /// Its paths in an object, whose numbers are added: "json.stall.longest_s".
+    /// Paths in an object, whose numbers are added: "json.stall.longest_s".
     pub paths: &'static [&'static str],
     /// The aggregation over the objects of a side.
     pub fold: Fold,
@@ -94,7 +93,7 @@ pub struct Number {
     pub unit: Unit,
     /// The adjective for a better value.
     pub tempo: Tempo,
-    /// Why the number is missing if the object gives no reason; "" if the path is reason enough.
+    /// Why the number is missing, if the object gives no reason; "" if the path is reason enough.
     pub without: &'static str,
 }
 
@@ -111,8 +110,8 @@ impl Source {
 }
 
 impl Subject {
-    /// A number of a kind of measurement, with the name that claims use. The adjective for a better time is
-    /// "shorter" unless [`Self::tempo`] changes it.
+    /// A named number of a kind of measurement. The adjective for a better time is "shorter" unless
+    /// [`Self::tempo`] changes it.
     pub fn new(source: Source, name: impl Into<String>, query: Query, unit: Unit) -> Self {
         Self { name: name.into(), source, query, unit, tempo: Tempo::Shorter, without: "" }
     }
@@ -152,12 +151,11 @@ impl Subject {
         self.unit
     }
 
-    /// Why a side has no such number; `None` if the subject has no such sentence.
     pub(crate) fn absent(&self, side: &str) -> Option<String> {
         (!self.without.is_empty()).then(|| self.without.replace("SIDE", side))
     }
 
-    /// "faster" or "longer": the adjective for a side that gained this much.
+    /// "faster" or "longer", for a side that gained this much.
     pub(crate) fn comparative(&self, gain: f64) -> &'static str {
         let is_fast = self.tempo == Tempo::Faster || self.unit.faster() == Some(Faster::More);
         match (is_fast, gain >= 0.0) {

@@ -1,4 +1,4 @@
-//! Thresholds for continuous integration, parsed from text such as "experienced.p95 worse by 5%". Pure.
+//! Thresholds for continuous integration: "experienced.p95 worse by 5%".
 
 use std::{str::FromStr, time::Duration};
 
@@ -6,8 +6,8 @@ use units::{Probability, duration};
 
 use crate::measure::Measure;
 
-/// A condition under which a comparison fails. It applies to all sides except the first, which is the
-/// baseline. A condition without a baseline applies to every side.
+/// A condition under which a comparison fails, for all sides except the baseline, which is the
+/// first. Without a baseline it applies to every side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     text: String,

@@ -1,4 +1,4 @@
-//! Units of numbers: parsing, formatting, and which of two values is faster. Pure.
+//! Units of numbers: parsing, formatting, and which of two values is faster.
 
 use units::{Bitrate, Bytes, Frequency, Probability, duration, show};
 
@@ -34,7 +34,8 @@ impl Unit {
     /// Parses a value such as "2s", "50Mbit", "0B", "100%", "300/s" or "12".
     ///
     /// # Errors
-    /// The text is not a value of this unit; the error is a sentence with the expected form.
+    ///
+    /// A sentence with the expected form.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let value: Result<f64, units::Error> = match self {
             Self::Time => duration::parse(text).map(|time| time.as_secs_f64() * 1e3),

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::random;
 
-/// A number of objects, numbered from 1 by popularity: the k-th is requested in proportion to 1/k^s.
+/// A number of objects, numbered from 1 by popularity: the k-th is requested in proportion to
+/// 1/k^s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Catalogue {
     /// The number of objects, up to [`Catalogue::MOST`].
@@ -23,8 +24,8 @@ impl Catalogue {
     /// A draw searches a table with 8 bytes per object.
     pub const MOST: u32 = 10_000_000;
 
-    /// For web pages "Web Caching and Zipf-like Distributions" (Breslau and others, 1999) found 0.64 to 0.83
-    /// in six traces.
+    /// "Web Caching and Zipf-like Distributions" (Breslau and others, 1999) found 0.64 to 0.83 for
+    /// web pages.
     pub const ZIPF: f64 = 0.8;
 
     pub(crate) fn draws(self, rng: Xoshiro256PlusPlus) -> Draws {
@@ -44,10 +45,8 @@ impl fmt::Display for Catalogue {
     }
 }
 
-/// An endless sequence of random objects.
 #[derive(Debug)]
 pub(crate) struct Draws {
-    /// The cumulative weight up to each object.
     up_to: Vec<f64>,
     rng: Xoshiro256PlusPlus,
 }
@@ -56,7 +55,7 @@ impl Draws {
     pub(crate) fn draw(&mut self) -> usize {
         let all = self.up_to.last().copied().unwrap_or(1.0);
         let at = random::unit(&mut self.rng) * all;
-        // `unit` is never 0 and may be 1, so that each object has the interval up to its cumulative weight.
+        // `unit` is in (0, 1], so each object has the interval up to its cumulative weight.
         self.up_to.partition_point(|&sum| sum < at).min(self.up_to.len() - 1) + 1
     }
 }
@@ -85,7 +84,8 @@ mod tests {
             let all: f64 = (1..=20).map(|k| f64::from(k).powf(-zipf)).sum();
             for (k, count) in (1..).zip(counts(catalogue, n)) {
                 let share = f64::from(k).powf(-zipf) / all;
-                // Five standard errors of a share: one of 80 shares is beyond them by chance in 20 000 seeds.
+                // Five standard errors of a share: one of 80 shares is beyond them by chance in 20
+                // 000 seeds.
                 let error = 5.0 * (share * (1.0 - share) / n as f64).sqrt();
                 assert!((count / n as f64 - share).abs() < error, "s = {zipf}, k = {k}");
             }

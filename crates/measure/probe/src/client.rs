@@ -10,18 +10,13 @@
 //! | `wait` | last request byte written to the kernel | first byte of the final response's header |
 //! | `load` | first body byte | last byte of the response |
 //!
-//! With HTTP/1.1, a timestamp is exact to the read or write of the byte: for a write, the time before the system call,
-//! because the peer may receive the byte before the call returns. On an HTTP/2 connection, which requests share, `send`
-//! lasts from passing the request to the connection until the connection's first flush after the last part of the
-//! request. Incoming data has the timestamp of the connection's latest read when the data is parsed. A header is parsed as
-//! a whole, so its timestamp is that of its last byte. HTTP/3 uses datagrams instead of reads and flushes. A request that
-//! was delayed by the server's limit of concurrent streams has the label `queued`: its `wait` includes this delay.
+//! HTTP/1.1 timestamps are those of the read, or of the time before the write. On HTTP/2, `send`
+//! lasts until the first flush after the last part of the request, and incoming data has the time
+//! of the latest read. HTTP/3 uses datagrams instead. The label `queued` marks a request that
+//! waited for a stream: its `wait` includes that time.
 //!
-//! A phase that did not happen is absent: `dns` of an IP address or a cached name, all phases before `send` on a reused
-//! connection, `load` without a body. Some time belongs to no phase: waiting for a shared connection, and this program's
-//! own processing.
-//!
-//! A failure is a sample with `error` and without latency. TCP_NODELAY is on; bodies are read completely and discarded.
+//! A phase that did not happen is absent. Waiting for a shared connection belongs to no phase. A
+//! failure is a sample with `error` and without latency.
 
 mod config;
 mod failure;
@@ -74,13 +69,12 @@ struct Inner {
 }
 
 impl Client {
-    /// Creates a client whose samples count time from now.
-    ///
-    /// After one request to stop, the client finishes requests that have started; after a second one, it
-    /// aborts them ([`Stop`]).
+    /// Creates a client whose samples count time from now. A first request to stop lets started
+    /// requests finish; a second one aborts them ([`Stop`]).
     ///
     /// # Errors
-    /// When the file of trusted certificates cannot be used.
+    ///
+    /// The file of trusted certificates cannot be used.
     pub fn new(config: &Config, stop: &ShutdownSignal) -> Result<Self, Error> {
         let inner = Inner {
             http: http_stack::Client::new(&config.http)?,
@@ -91,23 +85,21 @@ impl Client {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Another client with the same configuration and without connections.
     pub(crate) fn fresh(&self) -> Self {
         let Inner { config, http, stop, chains } = &*self.inner;
         let (config, stop, chains) = (config.clone(), stop.clone(), Arc::clone(chains));
         Self { inner: Arc::new(Inner { config, http: http.fresh(), stop, chains }) }
     }
 
-    /// Makes one request. Returns one sample, or one for each hop if redirects are followed. Needs a tokio
-    /// runtime with I/O and time.
+    /// Makes one request. Returns one sample, or one for each hop if redirects are followed. Needs
+    /// a tokio runtime with I/O and time.
     pub async fn fetch(&self, target: &Target) -> Vec<Sample> {
         let insisted = pin!(self.insisted());
         let Chain { redirects, last } = self.measure(&Prepared::of(target), insisted).await;
         redirects.into_iter().chain([last]).map(Sample::from).collect()
     }
 
-    /// Like [`Client::fetch`], without conversion to samples. Aborts the request when `insisted` completes: a
-    /// future of [`Client::insisted`], which the caller may reuse for the next request.
+    /// Aborts when `insisted` completes: a future of [`Client::insisted`], which may be reused.
     pub(crate) async fn measure(
         &self,
         prepared: &Prepared<'_>,
@@ -156,16 +148,15 @@ impl Client {
     }
 }
 
-/// A request with its redirects.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// The hops before the last one; each response was a redirect that was followed.
+    /// Without the last hop.
     pub(crate) redirects: Vec<Measured>,
     pub(crate) last: Measured,
 }
 
 impl Inner {
-    /// Makes one request; returns the target of its redirect if redirects are followed.
+    /// Returns the target of the redirect if redirects are followed.
     async fn measure(
         &self,
         prepared: &Prepared<'_>,
@@ -192,7 +183,6 @@ impl Inner {
         (Measured::of(&trace, head, failure), next)
     }
 
-    /// Makes the request, and reads and discards the body.
     async fn attempt(
         &self,
         prepared: &Prepared<'_>,
@@ -215,7 +205,7 @@ impl Inner {
         outcome.unwrap_or_else(|_| Err(Failure::Timeout(trace.step())))
     }
 
-    /// The fast path: a plain GET on an idle connection. Returns `None` if it does not apply.
+    /// The fast path: a plain GET on an idle connection. `None` if it does not apply.
     async fn on_idle(
         &self,
         prepared: &Prepared<'_>,
@@ -240,7 +230,6 @@ impl Inner {
         }
     }
 
-    /// The general path.
     async fn anew(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
         let response = self.http.send(&target.origin, target.request(), trace).await?;
         *head = Head::of(response.status(), response.headers(), &self.config.record);

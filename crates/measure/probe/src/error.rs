@@ -1,15 +1,15 @@
 //! Errors of probes, load runs and origins.
 //!
-//! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures are
-//! results.
+//! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures
+//! are results.
 
 use std::{io, path::PathBuf};
 
-/// The errors of this crate, grouped by who can fix them. A message ends with the remedy if one is known.
+/// The errors of this crate, grouped by who can fix them. A message ends with the remedy if one is
+/// known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // Errors of the caller.
     /// The text is not a URL that can be probed.
     #[error("\"{text}\" cannot be probed: {why}")]
     Url {
@@ -59,7 +59,6 @@ pub enum Error {
         limit: usize,
     },
 
-    // Errors of the environment.
     /// The origin's CA certificate could not be written.
     #[error("cannot write the CA certificate to {}", path.display())]
     WriteCa {
@@ -83,7 +82,6 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Errors of HTTP, which may belong to either group.
     /// A client or a server could not be set up.
     #[error(transparent)]
     Http(#[from] http_stack::Error),

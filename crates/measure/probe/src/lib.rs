@@ -1,15 +1,9 @@
-//! The measuring I/O layer: HTTP requests with all their phases, schedules of them, an origin for
-//! experiments; pings.
+//! Measures HTTP requests with all their phases, and pings.
 //!
-//! - [`client`]: one request, and each of its phases and timestamps as a [`recording::Sample`].
-//! - [`load`]: many requests, on a schedule (open loop) or by workers (closed loop), streamed into a
-//!   recording. The generator measures itself too; a run in which it was the bottleneck is marked invalid.
-//! - [`summary`]: the result of a run, one object per phase.
-//! - [`Catalogue`]: selects the object of each request.
+//! - [`client`]: one request as a [`recording::Sample`]. [`load`]: many requests, and their
+//!   [`summary`].
 //! - [`serve`]: a small origin whose service time follows a distribution.
 //! - [`ping`]: ICMP echo to many targets from one process.
-//!
-//! HTTP itself, with its timestamps, and the clock are in the crate `http`.
 
 mod catalogue;
 pub mod client;

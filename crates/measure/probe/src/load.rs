@@ -1,9 +1,7 @@
 //! Many requests: on a schedule (open loop) or by workers (closed loop), streamed into a recording.
 //!
-//! One thread with one runtime makes all requests of a run; another writes the samples. Several runs can run
-//! concurrently. Memory does not grow with the length of a run. Each sample has its intended and its actual
-//! start. The generator measures itself: its lateness, its CPU usage, and the requests that it could not
-//! send. Beyond stated limits the recording is marked invalid; nothing is silently delayed.
+//! The generator measures its own lateness and CPU usage; beyond stated limits the recording is
+//! marked invalid.
 
 mod config;
 mod connections;
@@ -63,20 +61,19 @@ pub struct Run<'r, W: Write> {
     pub metrics: Option<Metrics>,
     /// Reports the progress.
     pub progress: Progress,
-    /// Destination of the samples. It is flushed a few times a second, so that readers can follow it; use a
-    /// [`std::io::BufWriter`].
+    /// Destination of the samples, flushed a few times a second so that readers can follow it; use
+    /// a [`std::io::BufWriter`].
     pub recording: Writer<W>,
 }
 
-/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns a
-/// summary.
-///
-/// Blocks; call it outside of any tokio runtime. Raises this process's limit of open files as far as
-/// permitted.
+/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and
+/// returns a summary. Blocks; call it outside of any tokio runtime. Raises this process's limit of
+/// open files.
 ///
 /// # Errors
-/// When the configuration cannot be carried out, or the recording cannot be written. Failed requests are
-/// samples, not errors.
+///
+/// The configuration cannot be carried out, or the recording cannot be written. Failed requests are
+/// samples.
 pub fn run<W: Write + Send>(
     target: &Target,
     config: &Config,
@@ -108,7 +105,6 @@ pub fn run_side_by_side<W: Write + Send>(
     })
 }
 
-/// A run that is ready to start.
 struct Ready<'r, W: Write> {
     target: &'r Target,
     config: &'r Config,
@@ -119,7 +115,6 @@ struct Ready<'r, W: Write> {
 }
 
 impl<'r, W: Write + Send> Ready<'r, W> {
-    /// Prepares one of `of` runs.
     fn new(run: Run<'r, W>, of: usize, stop: &ShutdownSignal) -> Result<Self, Error> {
         let Run { target, config, metrics, progress, recording } = run;
         let room = room(config, of)?;
@@ -152,7 +147,6 @@ impl<'r, W: Write + Send> Ready<'r, W> {
         Ok(Self { target, config, generator, runtime, recorded, ledger })
     }
 
-    /// One thread makes the requests, another writes the samples.
     fn go(self) -> Result<Summary, Error> {
         let Self { target, config, generator, runtime, recorded, ledger } = self;
         info!(url = %target, pace = ?config.pace, "the run begins");
@@ -169,7 +163,6 @@ impl<'r, W: Write + Send> Ready<'r, W> {
     }
 }
 
-/// Ends the recording of a run, and returns the summary.
 fn conclude<W: Write>(
     target: &Target,
     config: &Config,
@@ -203,7 +196,7 @@ fn conclude<W: Write>(
     }))
 }
 
-/// The header of a recording of such a run, with all its conditions; create it when the run starts. The
+/// The header of a recording with all conditions of the run; create it when the run starts. The
 /// caller adds a label.
 pub fn header(target: &Target, config: &Config) -> Header {
     Header {
@@ -313,7 +306,7 @@ fn word(word: &str) -> String {
     word.to_owned()
 }
 
-/// The maximum number of requests in flight in one of `of` runs: each takes one open file.
+/// In one of `of` runs: each request in flight takes one open file.
 fn room(config: &Config, of: usize) -> Result<usize, Error> {
     let limit = (http_stack::open_files() / of.max(1)).saturating_sub(RESERVED_FILES);
     // A page has fewer connections than requests, but its redirects may lead to several servers.
@@ -329,9 +322,8 @@ fn room(config: &Config, of: usize) -> Result<usize, Error> {
 /// Separates the random objects from a schedule with the same seed.
 const OF_OBJECTS: u64 = 0x6f62_6a65_6374;
 
-/// Samples queued for the writer. When the queue is full, requests wait and keep their permits.
+/// When the queue is full, requests wait and keep their permits.
 const QUEUE: usize = 8192;
 
-/// Files that are not for requests: the recording, standard streams, timers, second attempts of Happy
-/// Eyeballs.
+/// For the recording, standard streams, timers, second attempts of Happy Eyeballs.
 const RESERVED_FILES: usize = 64;

@@ -1,7 +1,5 @@
-//! Metrics of continuous probes: counters, and histograms of the phases. Pure, apart from a lock.
-//!
-//! Memory depends on neither time nor requests: each histogram has [`BOUNDS`], failure reasons are a small
-//! set of phrases, and statuses have three digits.
+//! Metrics of continuous probes: counters, and histograms of the phases. Memory depends on neither
+//! time nor the number of requests.
 
 mod buckets;
 mod otlp;
@@ -25,22 +23,17 @@ pub struct Metrics(Arc<Mutex<Counts>>);
 
 #[derive(Debug, Clone)]
 struct Counts {
-    /// The URL.
     target: String,
     method: String,
-    /// The host and port of the URL.
     server: (String, u16),
     requests: u64,
     failures: BTreeMap<String, u64>,
-    /// By kind: the duration of complete responses.
     responses: BTreeMap<Kind, Buckets>,
     has_succeeded: Option<bool>,
-    /// The lateness of requests.
     lateness: Buckets,
     phases: BTreeMap<&'static str, Buckets>,
 }
 
-/// The kind of a complete response.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     status: u16,
@@ -98,8 +91,7 @@ impl Counts {
     }
 }
 
-/// Failures that are exported from the start: a counter that appears with its first failure has no increase,
-/// so alerts would miss that failure.
+/// Exported from the start: an alert would miss a counter that appears with its first failure.
 const COMMON_FAILURES: [Failure; 8] = [
     Failure::Timeout(Phase::Dns),
     Failure::Timeout(Phase::Connect),
@@ -111,7 +103,7 @@ const COMMON_FAILURES: [Failure; 8] = [
     Failure::Http(http_stack::Failure::Closed(http_stack::Stage::Head)),
 ];
 
-/// Phases by their names in Prometheus' blackbox exporter; the last two names are additional.
+/// The names of Prometheus' blackbox exporter; the last two are additional.
 const PHASES: [(Metric, &str); 7] = [
     (Metric::Dns, "resolve"),
     (Metric::Connect, "connect"),
@@ -122,7 +114,6 @@ const PHASES: [(Metric, &str); 7] = [
     (Metric::Send, "send"),
 ];
 
-/// Versions of HTTP by their names in samples.
 const VERSIONS: [(&str, &str); 3] = [("http/1.1", "1.1"), ("h2", "2"), ("h3", "3")];
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ pub(crate) fn unit(rng: &mut impl Rng) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-/// Exponential with mean 1, by inversion of its distribution function.
+/// Mean 1, by inversion of the distribution function.
 pub(crate) fn exponential(rng: &mut impl Rng) -> f64 {
     -unit(rng).ln()
 }
 
-/// Standard normal, by Box and Muller (1958).
+/// Box and Muller (1958).
 pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     (2.0 * exponential(rng)).sqrt() * (TAU * unit(rng)).cos()
 }

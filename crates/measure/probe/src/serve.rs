@@ -1,10 +1,7 @@
 //! A small origin for experiments: bodies of one size, after service times from a distribution.
 //!
-//! HTTP/1.1 and HTTP/2 on the same port, distinguished by ALPN under TLS and by the preface in clear text;
-//! HTTP/3 on the UDP port of the same number. Each response reports its service time in Server-Timing, so
-//! that a probe can separate the network's share from the origin's. GET, HEAD, POST and PUT of any path have
-//! the same response; other methods get 405. An origin with versions sends the version of a response in ETag;
-//! POST and PUT create the next version.
+//! HTTP/1.1, HTTP/2 and HTTP/3. Server-Timing reports the service time. GET, HEAD, POST and PUT of
+//! any path have the same response; other methods get 405.
 
 mod config;
 mod content;
@@ -33,7 +30,8 @@ use crate::{Error, ShutdownSignal, clock::Clock, timer::Timer};
 /// The address of an origin that is ready, and how to trust it.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// Listen addresses, in the configuration's order, with the actual port where the configuration has 0.
+    /// Listen addresses, in the configuration's order, with the actual port where the configuration
+    /// has 0.
     pub addresses: Vec<SocketAddr>,
     /// The certificate to trust, in PEM, with TLS.
     pub ca_pem: Option<String>,
@@ -46,13 +44,13 @@ pub struct Totals {
     pub requests: u64,
 }
 
-/// Serves until stopped; calls `ready` when it accepts connections. Blocks; call it outside of any tokio
-/// runtime.
-///
-/// After a request to stop, it finishes the requests in flight, for [`http_stack::limits::STOP_GRACE`] at most.
+/// Serves until stopped; calls `ready` when it accepts connections. Blocks; call it outside of any
+/// tokio runtime. A stop waits for requests in flight, for [`http_stack::limits::STOP_GRACE`] at
+/// most.
 ///
 /// # Errors
-/// When it cannot listen on an address, or cannot make and write a certificate.
+///
+/// It cannot listen on an address, or cannot make and write a certificate.
 pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,7 +1,7 @@
 //! The result of a run: one object per phase, and the generator's measurements of itself.
 //!
-//! Percentiles are from HdrHistograms with three significant digits: they are within 0.1 % of the exact value
-//! and need constant memory. n, minimum, mean and maximum are exact.
+//! Percentiles are from HdrHistograms and within 0.1 % of the exact value; n, minimum, mean and
+//! maximum are exact.
 
 mod tally;
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// CPU time of the calling thread.
 pub(crate) fn thread_cpu() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return Duration::ZERO };
     let micros = [usage.user_time(), usage.system_time()]
@@ -14,7 +13,6 @@ pub(crate) fn thread_cpu() -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// This machine's name, if it is valid text.
 pub(crate) fn host_name() -> Option<String> {
     nix::unistd::gethostname().ok()?.into_string().ok()
 }

@@ -107,7 +107,6 @@ async fn run(
     tokio::join!(server.serve(handler, &stop), pushing);
 }
 
-/// The metrics at `/metrics`, and a link at `/`.
 fn answer(request: &http_stack::Request<Body>, metrics: &[Metrics]) -> Response<Body> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let (status, kind, text) = match request.uri().path() {
@@ -141,7 +140,7 @@ impl Pusher {
         Ok(Self { to, client, metrics, began_ns: clock::wall_ns() })
     }
 
-    /// Pushes at each interval, and once more at the end.
+    /// Pushes once more at the end.
     async fn run(&self, every: Duration, stop: &ShutdownSignal) {
         while !stop.is_requested() {
             tokio::select! {
@@ -168,5 +167,4 @@ impl Pusher {
     }
 }
 
-/// Timeout of a push.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -22,8 +22,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A recording that could not be read or written. The first five are errors of the environment or the caller, the others of the
-/// file.
+/// A recording that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened.
@@ -61,7 +60,7 @@ pub enum Error {
     WouldReplace {
         /// The input.
         input: PathBuf,
-        /// The output, which may be another name of the same file.
+        /// The output, possibly another name of the same file.
         output: PathBuf,
     },
     /// The caller stopped the operation.
@@ -90,7 +89,7 @@ pub enum Error {
         /// The expected content.
         expected: &'static str,
     },
-    /// A native recording, or other JSON with a schema, that this version does not read.
+    /// A schema that this version does not read.
     #[error(
         "{place}: the schema is \"{found}\"; expected \"{}\", the only schema that this version reads",
         crate::SCHEMA
@@ -117,7 +116,7 @@ pub enum Error {
         /// The maximum length of a line.
         limit: usize,
     },
-    /// Something that is not a number where one must be, or a number that cannot be a time.
+    /// Not a number, or a number that cannot be a time.
     #[error("{place}: found {found}; expected {expected}")]
     Number {
         /// Where the field begins.
@@ -147,7 +146,7 @@ pub enum Error {
         /// The expected content.
         expected: &'static str,
     },
-    /// A part of the time that the recording does not contain, or that cannot be determined.
+    /// A part of the time that the recording does not contain or that is unknown.
     #[error("{label}: {problem}; expected {expected}")]
     Period {
         /// The recording.
@@ -171,7 +170,7 @@ pub enum Error {
         /// The format of the file.
         format: &'static str,
     },
-    /// The requested metric is not in the file, or it is unclear which one is meant.
+    /// The requested metric is not in the file, or it is ambiguous.
     #[error("{place}: found {found}; expected {expected}")]
     Metric {
         /// The expected position.
@@ -196,7 +195,7 @@ pub struct Unknown {
 }
 
 impl Error {
-    /// The same, with the file that could not be written, unless the error contains it already.
+    /// Adds the file that could not be written, unless the error contains it already.
     pub(crate) fn of_output(self, output: &Path) -> Self {
         match self {
             Self::Write { path: None, line, source } => {
@@ -207,7 +206,6 @@ impl Error {
     }
 }
 
-/// The destination in a message.
 fn written(path: Option<&Path>) -> String {
     path.map_or_else(|| "the recording".to_owned(), |path| path.display().to_string())
 }

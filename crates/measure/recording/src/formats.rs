@@ -1,4 +1,4 @@
-//! The formats that are read, with the contents of a file of each: the table of docs/recording.md.
+//! The formats that are read: the table of docs/recording.md.
 
 use crate::{AccessFormat, Format};
 
@@ -6,11 +6,9 @@ use crate::{AccessFormat, Format};
 pub struct Row {
     /// The formats.
     pub formats: &'static [Format],
-    /// Their name, as Markdown.
     title: &'static str,
-    /// How to produce such a file.
     how: &'static str,
-    /// Whether samples have a start time, a page, phases, a status and failures, in this order.
+    /// Start time, page, phases, status and failures of samples, in this order.
     has: [&'static str; 5],
 }
 
@@ -354,7 +352,6 @@ mod tests {
         }
         let text = table();
         assert_eq!(text.lines().count(), ROWS.len() + 2);
-        // A pipe within a cell is escaped.
         for line in text.lines().chain(refused().lines()) {
             let ends = line.replace("\\|", "").matches('|').count();
             assert!([3, 8].contains(&ends), "{line}");

@@ -18,7 +18,7 @@ pub struct Header {
     /// The measuring machine, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The clock that durations come from: "monotonic".
+    /// The clock of durations: "monotonic".
     #[serde(default)]
     pub clock: String,
     /// Wall-clock time of the start, RFC 3339. For display and for joining files only.
@@ -27,12 +27,12 @@ pub struct Header {
     /// The name of this recording, if the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The conditions of the measurement: url, rate, connection policy, protocol and the like.
+    /// The conditions: url, rate, connection policy, protocol and the like.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: BTreeMap<String, String>,
 }
 
-/// The last line of a native recording, as `{"end": {...}}`. A recording without it was truncated.
+/// The last line, `{"end": {...}}`. A recording without it was truncated.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
@@ -51,11 +51,10 @@ pub struct End {
     /// Whether the recording was interrupted, so that it is incomplete.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Start of the recording on the machine's monotonic clock, CLOCK_MONOTONIC, which relates programs on
-    /// one machine to each other until it reboots. Absent if the program did not read it.
+    /// Start on CLOCK_MONOTONIC, which relates programs on one machine until it reboots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_monotonic_ns: Option<u64>,
-    /// Reasons why the generator itself may have influenced the results. Empty for a valid recording.
+    /// Reasons why the generator may have influenced the results. Empty for a valid recording.
     pub invalid: Vec<String>,
 }
 

@@ -1,26 +1,25 @@
-//! A histogram of nanoseconds with a stated error, for recordings that are too large to store exactly.
+//! A histogram of nanoseconds with a stated error, for recordings too large to store exactly.
 //!
-//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split into equal
-//! parts, which are never wider than the requested share of their value.
+//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split
+//! into equal parts, never wider than the requested share of their value.
 
 use crate::Bucket;
 
 pub(crate) mod encoding;
 
-/// Counts of latencies, in buckets whose width is a fixed share of their value. Grows with the largest value; merging
-/// loses nothing.
+/// Counts of latencies, in buckets whose width is a fixed share of their value.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     layout: Layout,
     digits: u8,
-    /// Up to the bucket of the largest value so far, and to the end of its power of two.
+    /// Up to the end of the power of two of the largest value so far.
     counts: Vec<u64>,
     total: u64,
 }
 
 impl Histogram {
-    /// An empty histogram that keeps `digits` significant decimal digits, 1 to 5: three digits are 0.05 % of error.
-    /// Other numbers count as the nearest of these.
+    /// An empty histogram of 1 to 5 significant decimal digits: three digits are 0.05 % of error.
+    /// Other numbers are clamped.
     pub fn new(digits: u8) -> Self {
         let digits = digits.clamp(1, 5);
         Self { layout: Layout::new(digits, 0), digits, counts: Vec::new(), total: 0 }
@@ -32,8 +31,8 @@ impl Histogram {
         self.record_n(nanoseconds, 1);
     }
 
-    /// Counts `count` events of the same latency. Above [`Histogram::LARGEST_NS`] the latency counts as that; more
-    /// than 2^64 events count as that.
+    /// Counts `count` events. Latencies above [`Histogram::LARGEST_NS`] and counts above 2^64 are
+    /// clamped.
     #[inline]
     pub fn record_n(&mut self, nanoseconds: u64, count: u64) {
         let index = self.layout.index(nanoseconds.min(Self::LARGEST_NS));
@@ -44,7 +43,7 @@ impl Histogram {
         self.total = self.total.saturating_add(count);
     }
 
-    /// Adds another histogram's counts. The result keeps the digits of `self`.
+    /// Adds another histogram's counts. The digits of `self` stay.
     pub fn merge(&mut self, other: &Self) {
         if self.layout != other.layout {
             let buckets = other.counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -76,7 +75,7 @@ impl Histogram {
         self.total
     }
 
-    /// The counts, ascending; the samples of a bucket count at its middle.
+    /// The counts, ascending, at the middles of buckets.
     pub fn buckets(&self) -> Vec<Bucket> {
         let bucket = |(range, count): (Range, u64)| {
             let [value_ms, low_ms, high_ms] =
@@ -91,31 +90,27 @@ impl Histogram {
         relative_error(self.digits)
     }
 
-    /// The buckets with events and their counts, ascending.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (Range, u64)> {
         let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counts.filter_map(|(index, &count)| Some((self.layout.range(index)?, count)))
     }
 
-    /// The counts of all buckets up to the last non-empty one.
     pub(crate) fn counts(&self) -> &[u64] {
         let length = self.counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
         &self.counts[..length]
     }
 
-    /// The significant digits that it keeps.
     pub(crate) fn digits(&self) -> u8 {
         self.digits
     }
 
-    /// The largest value that falls into the same bucket as the largest that was counted; 0 without any.
+    /// The largest value of the bucket of the largest event; 0 without events.
     pub(crate) fn max(&self) -> u64 {
         let last = self.counts().len().checked_sub(1);
         last.and_then(|last| self.layout.range(last)).map_or(0, |range| range.high())
     }
 
-    /// The number of powers of two beyond the first buckets, and the number of parts of each: Buckets and
-    /// SubBuckets in the output of the Java library.
+    /// Buckets and SubBuckets in the output of the Java library.
     pub(crate) fn shape(&self) -> (u64, u64) {
         let parts = self.layout.parts();
         let halves = (self.counts().len() as u64).div_ceil(parts / 2);
@@ -127,12 +122,12 @@ impl Histogram {
         self.counts.resize(self.layout.end_of_octave(index), 0);
     }
 
-    /// The largest latency that is distinguished, 292 years.
+    /// 292 years.
     pub const LARGEST_NS: u64 = i64::MAX as u64;
 }
 
-/// How values are divided into buckets. The first `2 * 2^half_bits` buckets are one unit wide; each further power of two
-/// has `2^half_bits` buckets, twice as wide as those before.
+/// The first `2 * 2^half_bits` buckets are one unit wide; each further power of two has
+/// `2^half_bits` buckets, twice as wide as those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The unit is `2^unit_bits`: finer differences are lost.
@@ -140,7 +135,7 @@ pub(crate) struct Layout {
     half_bits: u32,
 }
 
-/// The values of a bucket: `width` whole numbers from `low`.
+/// `width` whole numbers from `low`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub low: u64,
@@ -148,20 +143,17 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The mean of its whole numbers.
     pub(crate) fn middle(self) -> f64 {
         self.low as f64 + (self.width - 1) as f64 / 2.0
     }
 
-    /// Its largest number.
     pub(crate) fn high(self) -> u64 {
         self.low + (self.width - 1)
     }
 }
 
 impl Layout {
-    /// Buckets for this many decimal digits, up to 5, above a unit of `2^unit_bits`. With d digits the numbers up to
-    /// 2 * 10^d are told apart: at 1 999 a step of 1 is needed for three digits, at 2 000 no longer.
+    /// With d digits the numbers up to 2 * 10^d are told apart.
     pub(crate) fn new(digits: u8, unit_bits: u32) -> Self {
         let told_apart = (2 * 10_u32.pow(u32::from(digits.min(5)))).next_power_of_two();
         Self { unit_bits, half_bits: told_apart.trailing_zeros() - 1 }
@@ -177,7 +169,7 @@ impl Layout {
         ((octave as usize) << self.half_bits) + part
     }
 
-    /// The values of a bucket; `None` above 2^63.
+    /// `None` above 2^63.
     pub(crate) fn range(self, index: usize) -> Option<Range> {
         let octave = (index >> self.half_bits).saturating_sub(1);
         let part = (index - (octave << self.half_bits)) as u64;
@@ -186,21 +178,17 @@ impl Layout {
         (bits + self.half_bits < 63).then(|| Range { low: part << bits, width: 1 << bits })
     }
 
-    /// The number of buckets up to the end of the power of two that contains this index.
     pub(crate) fn end_of_octave(self, index: usize) -> usize {
         let half = 1 << self.half_bits;
         (index + 1).next_multiple_of(half)
     }
 
-    /// How many buckets are one unit wide.
     pub(crate) fn parts(self) -> u64 {
         2 << self.half_bits
     }
 }
 
-/// Half the width of a bucket as a share of its value, for this many decimal digits. The narrowest buckets split a power
-/// of two into 2^k parts, 2^k being the power of two at or above 10^digits: the widest that is, relatively, 1/2^k of its
-/// lower end.
+/// Half the width of a bucket as a share of its value, at most.
 pub(crate) fn relative_error(digits: u8) -> f64 {
     let parts = 10_u32.pow(u32::from(digits.min(5))).next_power_of_two();
     0.5 / f64::from(parts)
@@ -232,7 +220,6 @@ mod tests {
     }
 
     proptest! {
-        // A histogram of five digits has millions of buckets.
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]

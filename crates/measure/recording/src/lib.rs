@@ -1,7 +1,7 @@
 //! Recordings: files of samples with their conditions.
 //!
-//! A native recording is JSON lines: a [`Header`], then a [`Sample`] a line with integer nanoseconds, then an [`End`].
-//! `jq` reads it, and a shell loop writes it:
+//! A native recording is JSON lines: a [`Header`], then a [`Sample`] a line with integer
+//! nanoseconds, then an [`End`]:
 //!
 //! ```text
 //! {"schema":"longhaul.recording/1"}
@@ -10,8 +10,7 @@
 //! {"end":{}}
 //! ```
 //!
-//! There are two ways to read. [`read_series`] gives one [`Metric`] as columns, also from CSV with a column such as
-//! `latency_ms` (`_us`, `_s`, `_ns`) or with nothing but numbers; comparisons use it:
+//! [`read_series`] gives one [`Metric`] of any format as columns:
 //!
 //! ```
 //! use std::path::Path;
@@ -26,11 +25,12 @@
 //! # Ok::<(), recording::Error>(())
 //! ```
 //!
-//! [`open`] gives every [`Sample`] of a native recording, one after the other. [`Writer`] writes one.
+//! [`open`] gives every [`Sample`] of a native recording, one after the other. [`Writer`] writes
+//! one.
 //!
-//! Reading is strict: a missing number, a row of another width, or a malformed line in the middle of a file is an
-//! [`Error`] with path, line, column and the expected content. Defects that only reduce confidence, such as a truncated
-//! recording, become sentences in `warnings`. A recording that is marked invalid contains the reasons in `invalid`.
+//! Reading is strict: malformed content in the middle of a file is an [`Error`] with its place.
+//! Defects that only reduce confidence, such as a truncated recording, become sentences in
+//! `warnings`.
 
 mod error;
 pub mod formats;

@@ -29,32 +29,21 @@ pub struct Merged {
     pub written: u64,
     /// Samples that failed, of those in the inputs.
     pub failed: u64,
-    /// Successful samples that are not in the output, because its format holds one metric that they lack:
-    /// 0 for native, CSV and TSV. So `read` is `written` + `without_metric`, and for hlog and hgrm, which have no
-    /// failures, + `failed`.
+    /// Successful samples that lack the one metric of the output's format.
     pub without_metric: u64,
-    /// Warnings about the inputs; with the file's name if there are several files.
+    /// Warnings about the inputs, with the file's name if there are several.
     pub doubts: Vec<Doubt>,
     /// Losses because of the output's format, as sentences.
     pub lost: Vec<String>,
 }
 
-/// Reads all inputs, in their order, into one output. With one input this is a conversion without further changes. With
-/// several:
-///
-/// - pages and redirect chains are renumbered, so that those of two inputs stay separate;
-/// - if all inputs have a start time, times count from the earliest start; otherwise they are unchanged;
-/// - label, host and conditions stay if all inputs have the same.
-///
-/// Histograms, which have no single samples, can only be written to formats of counts ([`Target::Hlog`], [`Target::Hgrm`],
-/// [`Target::Prometheus`]). Headers are read before anything else. A pipe does not allow that, so its header is omitted.
-///
-/// Setting `stop` from another thread ends the merge early: at the next sample, or before the output is completed. It does
-/// not interrupt an input that stalls; [`temporaries_of`](crate::temporaries_of) is for callers that cannot wait.
+/// Reads all inputs, in their order, into one output. Pages and redirect chains are renumbered, and
+/// times count from the earliest start. Setting `stop` ends the merge at the next sample, but does
+/// not interrupt an input that stalls ([`temporaries_of`](crate::temporaries_of)).
 ///
 /// # Errors
-/// An output that is one of the inputs, an error of an input or of the output, an input of counts for a target of samples,
-/// or [`Error::Stopped`]. On an error the output does not exist.
+/// An output that is one of the inputs, an error of an input or of the output, counts for a target
+/// of samples, or [`Error::Stopped`]. On an error the output does not exist.
 pub fn merge(
     inputs: &[PathBuf],
     output: &Path,
@@ -112,8 +101,8 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Fails if the output would replace an input, by whatever name. A destination that is not a file, such as a
-/// terminal, is not replaced.
+/// Fails if the output would replace an input, by whatever name. A terminal or another device is
+/// not replaced.
 fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same_file(input, output)) {
         Some(input) => Err(Error::WouldReplace { input: input.clone(), output: output.to_owned() }),
@@ -121,20 +110,16 @@ fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     }
 }
 
-/// Fails if the caller has set `stop`.
 fn check(stop: &AtomicBool, output: &Path) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) { Err(Error::Stopped { path: output.to_owned() }) } else { Ok(()) }
 }
 
-/// Forwards events with the numbering of the output.
 struct Moved<'m> {
     recorder: &'m mut dyn Recorder,
-    /// The output's name in messages.
     output: &'m Path,
     stop: &'m AtomicBool,
-    /// From the output's start to this input's.
     shift_ns: u64,
-    /// New numbers for pages and chains, unless there is only one input.
+    /// `None` if there is only one input.
     numbers: Option<&'m mut Numbers>,
     sample: Sample,
     read: u64,
@@ -176,7 +161,6 @@ impl Sink for Moved<'_> {
     }
 }
 
-/// What identifies something within one input, numbered across all.
 #[derive(Default)]
 struct Numbers {
     pages: Numbered,
@@ -206,7 +190,6 @@ impl Numbered {
     }
 }
 
-/// The labels of the output.
 fn labels(target: Target, writing: &WriteOptions) -> Labels {
     match (target, &writing.tag) {
         (Target::Native | Target::Csv | Target::Tsv, _) => Labels::All,
@@ -215,7 +198,7 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
     }
 }
 
-/// The header of a native recording; `None` for other formats, and if the input is not a file.
+/// `None` for other formats than native, and if the input is not a file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
     let file = Whole::open(path)?;
     if is_standard(path) || !file.is_file() {
@@ -226,7 +209,7 @@ fn header(path: &Path) -> Result<Option<Header>, Error> {
     Ok(Reader::new(Cursor::new(head).chain(rest), path).ok().map(|reader| reader.header().clone()))
 }
 
-/// The offset of each start from the earliest, ns; `None` unless all have a start time.
+/// Offsets from the earliest, ns; `None` unless all have a start time.
 fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
     let start = |header: &Option<Header>| rfc3339(header.as_ref()?.start.as_deref()?);
     let starts: Vec<u64> = headers.iter().map(start).collect::<Option<_>>()?;
@@ -234,7 +217,6 @@ fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
     Some(starts.into_iter().map(|start| start - earliest).collect())
 }
 
-/// The conditions that all headers share. For one input, its own.
 fn common(headers: &[Option<Header>], starts: Option<&[u64]>) -> Header {
     if let [Some(only)] = headers {
         return only.clone();
@@ -266,7 +248,6 @@ fn common(headers: &[Option<Header>], starts: Option<&[u64]>) -> Header {
     }
 }
 
-/// Adds the end of another input: its duration, and the worst of its marks.
 fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     let Some(other) = &origin.end else { return };
     let larger = |a: Option<f64>, b: Option<f64>| match (a, b) {
@@ -280,7 +261,6 @@ fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     end.invalid.extend(other.invalid.iter().cloned());
 }
 
-/// A warning about a file, with its name if there are several.
 fn noticed(path: &Path, inputs: &[PathBuf], words: String) -> Doubt {
     match inputs.len() {
         1 => Doubt::Noticed(words),

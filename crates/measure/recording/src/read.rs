@@ -1,4 +1,5 @@
-//! Reads a recording of any format into a [`Sink`]: decompresses it, recognises it by its content, and streams it.
+//! Reads a recording of any format into a [`Sink`]: decompresses it, recognises it by its content,
+//! and streams it.
 
 use std::{
     io::{Cursor, Read},
@@ -79,7 +80,7 @@ pub struct Options {
     pub unit: Option<Unit>,
     /// Meanings of columns of a CSV file.
     pub columns: Vec<ColumnMapping>,
-    /// The format of the lines of an access log. Without it, only access logs in JSON are recognised.
+    /// The format of the lines of an access log, required unless they are JSON.
     pub access_log: Option<AccessLog>,
     /// The labels that the sink uses.
     pub labels: Labels,
@@ -98,7 +99,6 @@ pub enum Labels {
 }
 
 impl Labels {
-    /// Whether to fill in the label with this name.
     pub(crate) fn wants(&self, name: &str) -> bool {
         match self {
             Self::None => false,
@@ -115,7 +115,7 @@ pub struct Origin {
     pub format: Format,
     /// The first line of a native recording.
     pub header: Option<Header>,
-    /// The last line of a native recording that was not cut off.
+    /// The last line of a native recording, unless it was cut off.
     pub end: Option<End>,
     /// Notes on the values for the user, as sentences.
     pub warnings: Vec<String>,
@@ -124,12 +124,13 @@ pub struct Origin {
 /// Reads a file into a sink.
 ///
 /// # Errors
-/// It cannot be opened or read, is not a recording, or breaks its format; each with the place. Or the sink's own.
+/// It cannot be opened or read, is not a recording, or breaks its format; each with the place. Or
+/// the sink's own.
 pub fn read(path: &Path, options: &Options, sink: &mut dyn Sink) -> Result<Origin, Error> {
     decode(Whole::open(path)?, shown(path), options, sink)
 }
 
-/// [`read`] from anything that can be read; it needs no buffer. `path` stands for it in messages.
+/// [`read`] from any reader, without a buffer. `path` stands for it in messages.
 ///
 /// # Errors
 /// As [`read`].
@@ -217,13 +218,11 @@ fn origin(format: Format, options: &Options, mut frame: Frame) -> Origin {
     Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings }
 }
 
-/// A file to decode, from its first byte.
 struct Input<'i> {
     reader: Box<dyn Read + 'i>,
     path: PathBuf,
 }
 
-/// The result of a decoder, in addition to the values in the sink.
 #[derive(Debug, Default)]
 struct Frame {
     header: Option<Header>,
@@ -231,6 +230,5 @@ struct Frame {
     warnings: Vec<String>,
 }
 
-/// Times in a sample above this count from 1970 and not from the recording's start, ns: no measurement runs for three
-/// years.
+/// Times in ns above this count from 1970, because no measurement runs for three years.
 pub const EPOCH_NS: u64 = 100_000_000_000_000_000;

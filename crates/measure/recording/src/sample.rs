@@ -1,8 +1,7 @@
 //! One measured event, and the metrics that it defines.
 //!
-//! A phase that did not happen is absent, not 0: a request on a reused connection has no `connect_ns`.
-//! Timestamps count from `started_ns`; `started_ns` and `intended_ns` count from the recording's start, on a
-//! monotonic clock.
+//! A phase that did not happen is absent, not 0. Timestamps count from `started_ns`; `started_ns`
+//! and `intended_ns` count from the recording's start, on a monotonic clock.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -14,7 +13,7 @@ use crate::unit::nanoseconds;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {
-    /// When the schedule wanted it to start, since the recording's start. Absent in a closed loop.
+    /// The scheduled start, since the recording's start. Absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intended_ns: Option<u64>,
     /// When it started, since the recording's start.
@@ -45,10 +44,10 @@ pub struct Sample {
     /// Phase: first body byte to last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_ns: Option<u64>,
-    /// Start to first byte, where its parts are not known. With `wait_ns` there it is not looked at.
+    /// Start to first byte, used only without `wait_ns`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttfb_ns: Option<u64>,
-    /// Metrics as their source states them, where the fields above give another number: they go before it.
+    /// Metrics as their source states them; they take precedence over the fields above.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stated_ns: BTreeMap<Metric, u64>,
 
@@ -71,14 +70,14 @@ pub struct Sample {
     /// Bytes of body received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body_bytes: Option<u64>,
-    /// Bytes that the connection carried from this machine for this request: headers, TLS and, if it was opened for it, handshakes
-    /// included, TCP's, UDP's and IP's own headers not. Absent where other requests were on the connection.
+    /// Bytes of the connection from this machine for this request, with TLS and handshakes, without
+    /// TCP, UDP and IP headers. Absent where other requests were on the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_sent_bytes: Option<u64>,
     /// The same to this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_received_bytes: Option<u64>,
-    /// Bytes that a server's connection took for the response: header, body and what frames it.
+    /// Bytes of a server's connection for the response: header, body and framing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<u64>,
     /// The cache status: "hit", "miss" and the like.
@@ -87,7 +86,7 @@ pub struct Sample {
     /// The source of the response: a data centre, or "origin".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// The part of a network's configuration that the request fell under.
+    /// The zone of a network's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     /// The response's Server-Timing header, unparsed.
@@ -105,8 +104,7 @@ pub struct Sample {
     /// Of that address: "ipv4" or "ipv6".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
-    /// Whether the connection uses another address than the first one tried (RFC 8305). Absent if no
-    /// connection was opened.
+    /// Whether the connection uses another address than the first one tried (RFC 8305).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<bool>,
     /// Upper bound of the part of the event's time that an emulator may have caused.
@@ -155,7 +153,7 @@ impl Sample {
         }
     }
 
-    /// Sets the field of a metric. Returns `false` for a metric that is a sum of several fields.
+    /// Sets the field of a metric. Returns `false` for a metric that is a sum of fields.
     pub fn set(&mut self, metric: Metric, nanoseconds: Option<u64>) -> bool {
         let field = match metric {
             Metric::Latency => &mut self.latency_ns,
@@ -175,12 +173,12 @@ impl Sample {
         true
     }
 
-    /// Notes how much of the event's time may be the doing of an emulator, at most.
+    /// Sets the part of the event's time that an emulator may have caused, at most.
     pub fn set_own_error(&mut self, milliseconds: f64) {
         self.own_error_ns = Some(nanoseconds(milliseconds));
     }
 
-    /// How long a phase took, whether the event failed afterwards or not.
+    /// How long a phase took, also if the event failed afterwards.
     pub fn phase(&self, phase: Metric) -> Option<u64> {
         match phase {
             Metric::Dns => self.dns_ns,
@@ -199,7 +197,7 @@ impl Sample {
         Metric::PHASES.into_iter().any(|phase| self.phase(phase).is_some())
     }
 
-    /// The sample's value of a label, whose name may be in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
+    /// The value of a label, ignoring case: one of `labels`, or `status`, `reused`, `remote`,
     /// `local`, `family`, `fallback`, `cache`, `tier`, `zone` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
@@ -232,16 +230,15 @@ impl Sample {
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
 
-    /// connect + tls + quic + send + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
+    /// connect + tls + quic + send + wait, which must be there, and `dns` if it counts.
     ///
-    /// A sender that was kept from running between its write and the stamp after it has a long `send` and a short `wait`:
-    /// only both together are never less than a round trip of the path.
+    /// A sender that was stopped between its write and the stamp after it has a long `send` and a
+    /// short `wait`: only both together are never less than a round trip.
     fn ttfb(&self, dns: Option<u64>) -> Option<u64> {
         let wait = self.wait_ns?;
         let mut parts = [dns, self.connect_ns, self.tls_ns, self.quic_ns, self.send_ns].into_iter().flatten();
         let sum = parts.try_fold(wait, u64::checked_add)?;
-        // The server responded before it had the whole request: its first byte arrived while the client was
-        // still sending.
+        // The first byte arrived while the client was still sending.
         let early = self.final_headers_ns.filter(|_| wait == 0);
         Some(early.map_or(sum, |head| sum.min(head)))
     }
@@ -269,14 +266,13 @@ pub enum Metric {
     Load,
     /// Start to the first interim response, a 103 or a 100.
     FirstInterim,
-    /// dns + connect + tls + quic + send + wait: from the first thing done to the first byte of the response.
+    /// dns + connect + tls + quic + send + wait.
     Ttfb,
-    /// connect + tls + quic + send + wait: what fair comparisons of providers use.
+    /// The same without dns, for fair comparisons of providers.
     TtfbWithoutDns,
     /// Start to last byte.
     Total,
-    /// Intended start to last byte: the latency of a user in an open-loop schedule, including stalls of the
-    /// sender.
+    /// Intended start to last byte: the latency of a user in an open-loop schedule.
     Response,
 }
 
@@ -305,7 +301,7 @@ impl Metric {
     /// The default metric: the first of these that a sample has.
     pub const CANDIDATES: [Self; 3] = [Self::Latency, Self::Ttfb, Self::Total];
 
-    /// Whether `phase` is a part of it, so that it can be taken out.
+    /// Whether `phase` is a part of it.
     pub fn contains(self, phase: Self) -> bool {
         match self {
             Self::Latency | Self::Total | Self::Response => Self::PHASES.contains(&phase),
@@ -369,13 +365,12 @@ mod tests {
 
     #[test]
     fn no_first_byte_comes_sooner_than_a_round_trip_after_the_request() {
-        // The path takes 100 ns. The sender was stopped for 70 between its write and the stamp after it.
+        // The sender was stopped for 70 of the 100 ns between its write and the stamp after it.
         let stalled = Sample { send_ns: Some(70), wait_ns: Some(30), ..Sample::default() };
         assert_eq!(stalled.get(Metric::Ttfb), Some(100));
         assert_eq!(stalled.get(Metric::TtfbWithoutDns), Some(100));
         assert!(Metric::Ttfb.contains(Metric::Send) && Metric::TtfbWithoutDns.contains(Metric::Send));
         assert!(!Metric::Ttfb.contains(Metric::Load) && !Metric::TtfbWithoutDns.contains(Metric::Dns));
-        // Refused after 100 of the 900 that an upload takes.
         let early =
             Sample { send_ns: Some(900), wait_ns: Some(0), final_headers_ns: Some(100), ..Sample::default() };
         assert_eq!(early.get(Metric::Ttfb), Some(100));

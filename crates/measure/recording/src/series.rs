@@ -23,7 +23,7 @@ pub use period::Moment;
 pub use wanted::Wanted;
 use watched::Watched;
 
-/// One metric of one recording, or of several that were put together by [`Series::append`].
+/// One metric of one recording, or of several combined by [`Series::append`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// The name for display: the header's label, or the file's name without its extension.
@@ -34,21 +34,20 @@ pub struct Series {
     pub metric: Metric,
     /// The values; at least one, unless the series was restricted to a part of its time.
     pub values: Values,
-    /// When each value's event started, seconds since its recording's start. Absent unless all of them have a time.
+    /// Start of each event, seconds since its recording's start. Absent unless all have a time.
     pub started_s: Option<Vec<f64>>,
-    /// The recording's start, seconds since 1970. Absent if the file does not contain it.
+    /// The recording's start, seconds since 1970, if known.
     pub start_unix_s: Option<f64>,
-    /// The page view of each value. Absent if no value has one; [`NO_GROUP`] for a value without one.
+    /// The page view of each value, or [`NO_GROUP`]. Absent if no value has one.
     pub pages: Option<Vec<u32>>,
-    /// The value of the requested label, for each value. Absent if no sample has the label.
+    /// The requested label of each value. Absent if no sample has the label.
     pub groups: Option<Groups>,
-    /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for a phase that did not happen.
-    /// Absent if the recording has no phases.
+    /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for a phase that did
+    /// not happen. Absent if the recording has no phases.
     pub phases: Option<[Vec<f32>; Metric::PHASES.len()]>,
-    /// The part of each value that an emulator may have caused, ms. Absent unless it is known for all values.
+    /// The part of each value that an emulator may have caused, ms. Absent unless known for all.
     pub own_errors_ms: Option<Vec<f64>>,
-    /// Counted values by interval and tag, if the file contains these and all values are counted. A tag
-    /// corresponds to a label of samples.
+    /// Counted values by interval and tag, if all values are counted and the file has them.
     pub parts: Option<Vec<Part>>,
     /// Samples in the file: with a value, failed, without the metric, or excluded.
     pub read: u64,
@@ -62,14 +61,13 @@ pub struct Series {
     pub taken_out: u64,
     /// The failed samples, in the order of the file. Empty for a histogram.
     pub failures: Vec<Failure>,
-    /// Start times of samples without the metric, if known.
     without_s: Vec<f64>,
     /// The first line of a native recording.
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
     pub end: Option<End>,
-    /// Reasons in the recording why it may be invalid ([`Doubt::Recorded`]), and warnings of the reader
-    /// ([`Doubt::Noticed`]).
+    /// Recorded reasons why the recording may be invalid ([`Doubt::Recorded`]), and warnings of the
+    /// reader ([`Doubt::Noticed`]).
     pub doubts: Vec<Doubt>,
 }
 
@@ -78,7 +76,7 @@ pub struct Series {
 pub struct Failure {
     /// When it started, seconds since its recording's start. Absent if unknown.
     pub started_s: Option<f64>,
-    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] without a page.
+    /// Its page view as in [`Series::pages`], or [`NO_GROUP`].
     pub page: u32,
 }
 
@@ -87,7 +85,7 @@ pub struct Failure {
 pub enum Values {
     /// Milliseconds, in the order of the file. Finite and not negative.
     Exact(Vec<f64>),
-    /// A histogram, where the file has no more or where it has too many values to keep.
+    /// A histogram: the file has no more, or too many values to keep.
     Counted {
         /// Values and their counts; equal values may occur more than once.
         buckets: Vec<Bucket>,
@@ -113,7 +111,7 @@ impl Values {
         }
     }
 
-    /// Adds others. Exact values become counts if others are.
+    /// Exact values become counts if others are.
     fn append(&mut self, other: Self) {
         let one = |value_ms| Bucket::exact(value_ms, 1);
         match (&mut *self, other) {
@@ -146,19 +144,18 @@ impl TryFrom<Values> for Distribution {
     }
 }
 
-/// Reads one metric of a recording; the format is recognised by its content. See [`Wanted`] for the options.
+/// Reads one metric of a recording; the format is recognised by its content.
 ///
 /// # Errors
-/// The file cannot be opened or read, is not a recording, violates its format, or has no value of the metric:
-/// each with the position and the expected content.
+/// The file cannot be opened or read, is not a recording, violates its format, or has no value of
+/// the metric: each with the position and the expected content.
 pub fn read_series(path: &Path, wanted: &Wanted) -> Result<Series, Error> {
     let mut builder = Builder::new(path, wanted);
     let origin = crate::read(path, &wanted.options(), &mut builder)?;
     builder.finish(origin)
 }
 
-/// [`read_series`], and `look` sees every sample of the file in its order, also of one without a value of the metric. It does not
-/// see what a file only counts.
+/// [`read_series`]; `look` sees every single sample of the file in its order.
 ///
 /// # Errors
 /// As [`read_series`].
@@ -172,7 +169,7 @@ pub fn read_series_beside(
     sink.builder.finish(origin)
 }
 
-/// [`read_series`] from anything that can be read; it needs no buffer. `path` stands for it in messages and labels.
+/// [`read_series`] from any reader, without a buffer. `path` stands for it in messages and labels.
 ///
 /// # Errors
 /// As [`read_series`].
@@ -183,14 +180,14 @@ pub fn decode_series(input: impl Read, path: &Path, wanted: &Wanted) -> Result<S
 }
 
 impl Series {
-    /// Adds requests of another recording of the same side, all of which failed.
+    /// Adds requests of another recording, all of which failed.
     pub fn add_failed(&mut self, failed: u64) {
         self.read += failed;
         self.failed += failed;
     }
 
-    /// Adds another recording of the same side, from another place or another time. Times stay relative to
-    /// the start of each recording; label, format, header and end are those of `self`.
+    /// Adds another recording of the same side. Times stay relative to the start of each; label,
+    /// format, header and end are those of `self`.
     ///
     /// # Errors
     /// The other has another metric; then nothing is added.
@@ -246,7 +243,6 @@ impl Series {
         Ok(())
     }
 
-    /// One more than the largest number of a page.
     fn used_pages(&self) -> u32 {
         let failed = self.failures.iter().map(|failure| &failure.page);
         let pages = self.pages.iter().flatten().chain(failed).filter(|&&page| page != NO_GROUP);
@@ -269,7 +265,6 @@ impl Series {
         };
     }
 
-    /// Keeps the marked values, and every column of them.
     fn keep(&mut self, kept: &[bool]) {
         fn retain<T: Copy>(column: &mut Vec<T>, kept: &[bool]) {
             let mut kept = kept.iter();

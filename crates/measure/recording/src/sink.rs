@@ -6,8 +6,7 @@ use crate::{Error, Metric, Sample, unit::nanoseconds};
 
 /// Takes what a decoder reads, in the order of the file.
 pub trait Sink {
-    /// The metric that the file is about, if the format has only one. Called at most once,
-    /// before anything else.
+    /// The only metric of the format. Called at most once, before anything else.
     fn metric(&mut self, metric: Metric) {
         let _ = metric;
     }
@@ -15,11 +14,11 @@ pub trait Sink {
     /// One event.
     ///
     /// # Errors
-    /// The sink's own; the decoder stops and hands it on.
+    /// The sink's own, which the decoder returns.
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error>;
 
-    /// Events with nothing but one metric in milliseconds, the first of them on line `number`. The same as
-    /// [`Sink::event`] for each, and faster where a sink knows how.
+    /// Events with only one metric, the first of them on line `number`. The same as [`Sink::event`]
+    /// for each, but may be faster.
     ///
     /// # Errors
     /// As [`Sink::event`].
@@ -27,10 +26,10 @@ pub trait Sink {
         one_by_one(self, number, metric, values_ms)
     }
 
-    /// Many events of which only their latencies' counts are known.
+    /// Events of which only counts are known.
     ///
     /// # Errors
-    /// The sink's own; the decoder stops and hands it on.
+    /// The sink's own, which the decoder returns.
     fn counts(&mut self, counts: &Counts) -> Result<(), Error>;
 }
 
@@ -52,13 +51,13 @@ pub(crate) fn one_by_one<S: Sink + ?Sized>(
 /// One event of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'e> {
-    /// Its line in the file, or the number of its entry where a file is not lines; from 1.
+    /// The line in the file, or the number of the entry; from 1.
     pub number: u64,
-    /// The sample in the format's terms, times rounded to whole nanoseconds. Times that count from 1970 are told apart by
-    /// their size ([`crate::EPOCH_NS`]).
+    /// The sample, with times rounded to nanoseconds. Times above [`crate::EPOCH_NS`] count from
+    /// 1970.
     pub sample: &'e Sample,
-    /// The file's own value in milliseconds, if it is more precise than nanoseconds or if a sample has no
-    /// field for it. Goes before the sample's own.
+    /// Values that are more precise than nanoseconds or that a sample has no field for. They take
+    /// precedence over the sample's.
     pub exact: &'e [(Metric, f64)],
 }
 
@@ -87,14 +86,14 @@ pub struct Counts {
     pub length_s: Option<f64>,
     /// Distinguishes this histogram from others of the same file.
     pub tag: Option<String>,
-    /// The middles of the buckets with their counts, none of them 0, values ascending.
+    /// The middles of the buckets with their counts above 0, ascending.
     pub buckets: Vec<Bucket>,
-    /// How far a value may lie from the truth, as a share of it: half a bucket's width.
+    /// How far a value may lie from the truth, as a share of it.
     pub relative_error: f64,
 }
 
 impl Counts {
-    /// The largest relative error of a value: its distance from the truth may be as large as the value, and callers divide by the
+    /// The distance from the truth may be as large as the value, and callers divide by the
     /// remainder.
     pub(crate) const LARGEST_ERROR: f64 = 0.999;
 

@@ -7,12 +7,11 @@ use std::{
     path::Path,
 };
 
-/// Whether a path means standard input or output. A file with that name is `./-`.
+/// Whether a path is `-`, standard input or output. A file with that name is `./-`.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The path in messages and labels.
 pub(crate) fn shown(path: &Path) -> &Path {
     if is_standard(path) { Path::new("stdin") } else { path }
 }

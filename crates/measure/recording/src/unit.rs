@@ -22,8 +22,7 @@ impl Unit {
         units.into_iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, unit)))
     }
 
-    /// The value in milliseconds; `None` above 1e15 ms. Divides where it can: 1e3 and 1e6 are exact, their inverses are
-    /// not.
+    /// `None` above 1e15 ms. Divides where it can: 1e3 and 1e6 are exact, their inverses are not.
     pub(crate) fn milliseconds(self, value: f64) -> Option<f64> {
         let milliseconds = match self {
             Self::Ns => value / 1e6,
@@ -34,7 +33,6 @@ impl Unit {
         (milliseconds <= MOST_MS).then_some(milliseconds)
     }
 
-    /// How many there are in a second.
     pub(crate) fn per_second(self) -> u32 {
         match self {
             Self::Ns => 1_000_000_000,
@@ -44,7 +42,6 @@ impl Unit {
         }
     }
 
-    /// The valid content of a cell, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Ns => "a number of nanoseconds from 0 to 1e21",
@@ -69,7 +66,7 @@ impl std::str::FromStr for Unit {
     }
 }
 
-/// Non-negative milliseconds as whole nanoseconds, rounded; too large values are the maximum of `u64`.
+/// Rounded; too large values are the maximum of `u64`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 pub(crate) fn nanoseconds(milliseconds: f64) -> u64 {
     // Less exact than round() above 2^52 ns, which is 52 days, and much faster.

@@ -1,7 +1,7 @@
 //! Writes recordings, one format a file.
 //!
-//! [`create`] makes the file; the result takes a header, then events and counts as a [`Sink`], then an end, and reports
-//! what the format could not hold.
+//! [`create`] makes the file; the result takes a header, then events and counts as a [`Sink`], then
+//! an end, and reports what the format could not hold.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub use output::{temporaries_of, write_whole, write_whole_by};
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// JSON lines with a header: ours, which loses nothing.
+    /// JSON lines with a header, which loses nothing.
     Native,
     /// Rows of columns, with commas.
     Csv,
@@ -46,8 +46,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// The format for a file name, also before .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog, .hgrm, .prom.
-    /// Standard output gets a native recording.
+    /// The format for a file name, also before .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog,
+    /// .hgrm, .prom. Standard output is native.
     ///
     /// # Errors
     /// The name has another extension, or none.
@@ -101,17 +101,17 @@ impl std::str::FromStr for Target {
 /// Options for writing a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteOptions {
-    /// The metric of formats that hold one. Without it the first of latency, ttfb and total that a sample has.
+    /// The metric of formats that hold one; by default the first of latency, ttfb and total.
     pub metric: Option<Metric>,
     /// Significant digits of histograms, 1 to 5.
     pub digits: u8,
-    /// How long the intervals of a log are, seconds; at least a millisecond.
+    /// The length of a log's intervals, seconds; at least a millisecond.
     pub interval_s: f64,
     /// The label whose values become the tags of a log.
     pub tag: Option<String>,
-    /// The label `side` of a Prometheus histogram. Without it the header's label, if there is one.
+    /// The label `side` of a Prometheus histogram; by default the header's label.
     pub side: Option<String>,
-    /// Buckets of a Prometheus histogram: 2^schema to a power of two; -4 to 8, as its native histograms have them.
+    /// Buckets of a Prometheus histogram: 2^schema to a power of two; -4 to 8.
     pub schema: i8,
 }
 
@@ -123,7 +123,7 @@ impl Default for WriteOptions {
 
 /// Takes a recording and writes it: the header first, then events or counts, then the end.
 pub trait Recorder: Sink {
-    /// Writes the beginning of the recording. Before any event.
+    /// Writes the beginning of the recording, before any event.
     ///
     /// # Errors
     /// The output's.
@@ -139,17 +139,16 @@ pub trait Recorder: Sink {
 /// The result of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Samples in the file, including failed ones where the format supports them: all formats except
-    /// HdrHistogram's.
+    /// Samples in the file, including failed ones except in HdrHistogram's formats.
     pub samples: u64,
-    /// Successful samples that are left out, because the format holds one metric that they lack.
+    /// Successful samples that lack the one metric of the format.
     pub without_metric: u64,
     /// Losses because of the format, as sentences.
     pub lost: Vec<String>,
 }
 
-/// Begins a file of the given format. It is written under another name in the folder of `path`, and takes its place in
-/// [`Recorder::finish`]: what fails or is interrupted leaves no half of a file. A name that ends in .gz or .zst is packed.
+/// Begins a file of the given format, packed if its name ends in .gz or .zst. It appears under its
+/// name in [`Recorder::finish`].
 ///
 /// ```
 /// use recording::{End, Event, Header, Sample, Target, WriteOptions};
@@ -180,7 +179,6 @@ pub fn create(path: &Path, target: Target, options: &WriteOptions) -> Result<Box
     Ok(Box::new(Named { recorder, path: path.to_owned() }))
 }
 
-/// The error of a format that requires single samples.
 fn refuse_counts(target: Target, line: u64) -> Error {
     let problem = format!(
         "the input has only counts of latencies, and {} requires single samples; hlog, hgrm and prometheus take counts",
@@ -189,14 +187,12 @@ fn refuse_counts(target: Target, line: u64) -> Error {
     Error::Write { path: None, line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
 }
 
-/// The one metric of a format that holds one, selected from each event.
 #[derive(Debug)]
 struct Chosen {
     metric: Option<Metric>,
     samples: u64,
     failed: u64,
     without_metric: u64,
-    /// The relative error of the counts in the input.
     relative_error: f64,
     lost: Lost,
 }
@@ -207,7 +203,7 @@ impl Chosen {
         Self { metric, samples: 0, failed: 0, without_metric: 0, relative_error: 0.0, lost }
     }
 
-    /// The metric's value, ms. Counts other data of the event that the format cannot store.
+    /// In ms. Counts other data of the event that the format cannot store.
     fn value(&mut self, event: &Event<'_>) -> Option<f64> {
         let sample = event.sample;
         if sample.error.is_some() {
@@ -250,8 +246,6 @@ impl Chosen {
         self.relative_error = self.relative_error.max(counts.relative_error);
     }
 
-    /// Information that a histogram's file cannot contain: its metric, and that its source was not as
-    /// precise as it.
     fn lose_name_and_doubt(&mut self, relative_error: f64) {
         if let Some(metric) = self.metric.filter(|&metric| metric != Metric::Latency) {
             self.lost.say(format!(
@@ -266,7 +260,6 @@ impl Chosen {
         }
     }
 
-    /// For a format that is one histogram of the whole.
     fn lose_time_and_labels(&mut self, event: &Event<'_>) {
         if event.sample.started_ns.is_some() {
             self.lost.note("Start times");
@@ -277,7 +270,6 @@ impl Chosen {
         }
     }
 
-    /// The same for counts.
     fn lose_time_and_tags(&mut self, counts: &Counts) {
         if counts.tag.is_some() {
             self.lost.note_all("Tags", counts.events());
@@ -287,7 +279,6 @@ impl Chosen {
         }
     }
 
-    /// The name in messages and in the file.
     fn name(&self) -> &'static str {
         self.metric.unwrap_or(Metric::Latency).name()
     }
@@ -305,7 +296,6 @@ impl Chosen {
         })
     }
 
-    /// The description in the file.
     fn written(mut self) -> Written {
         if self.failed > 0 {
             self.lost.note_all("Failures", self.failed);
@@ -317,7 +307,6 @@ impl Chosen {
     }
 }
 
-/// The sentence about the precision of a histogram.
 fn precision(relative_error: f64) -> String {
     format!("Each value is kept within {}.", relative(relative_error))
 }

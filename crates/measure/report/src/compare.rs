@@ -81,16 +81,16 @@ pub struct Analysis<'s> {
     sides: &'s [SideInput],
     labels: Vec<String>,
     resamples: Option<Resamples<'s>>,
-    /// The latencies of each side's page views, and their confidence band.
     page_views: Vec<Option<(Quantiles, Option<Band>)>>,
     /// The numbers.
     pub comparison: Comparison,
 }
 
-/// Compares sides as people on the question's page experience them. One side is described, two or more get verdicts;
-/// crossovers, phases and labels compare the first two.
+/// Compares sides as people on the question's page experience them; crossovers, phases and labels
+/// compare the first two. One side gets no verdict.
 ///
 /// # Errors
+///
 /// Invalid settings or times.
 pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analysis<'s>, statistics::Error> {
     let labels = side::distinct_labels(sides);
@@ -101,7 +101,6 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     let views: Vec<Option<ObservedSide>> =
         sides.iter().map(|side| observed::observe(side, page.required())).collect::<Result<_, _>>()?;
     let observed = Observed::of_all(&views, question)?;
-    // If only some sides have page views, those are described one by one.
     let alone = |view| Observed::new(std::iter::once(view), question.intervals, question.blocks);
     let alone = match observed {
         Some(_) => Vec::new(),
@@ -301,7 +300,7 @@ fn method(question: &Question, is_observed: bool, sides: usize) -> String {
     text
 }
 
-/// The percentiles that are shown: their names and shares, in the order of the charts' `percentiles_ms`.
+/// In the order of the charts' `percentiles_ms`.
 const PERCENTILES: [(&str, f64); 7] =
     [("50", 0.5), ("75", 0.75), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("99.9", 0.999), ("99.99", 0.9999)];
 

@@ -29,7 +29,6 @@ fn filled(page: &str, document: &impl Serialize) -> serde_json::Result<String> {
 const REPORT_PAGE: &str = include_str!("../../../../web/dist/report.html");
 const FIGURES_PAGE: &str = include_str!("../../../../web/dist/figures.html");
 
-/// Placeholder for the data in a page's source.
 const MARKER: &str = "/*LONGHAUL-REPORT-DATA*/";
 
 #[cfg(test)]

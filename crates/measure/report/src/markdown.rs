@@ -31,7 +31,6 @@ pub fn summary(comparison: &Comparison) -> String {
 
 fn headline(comparison: &Comparison) -> String {
     let mut text = match &comparison.verdict {
-        // The answer is the heading; its certainty follows.
         Some(verdict) => match &verdict.certainty {
             Some(certainty) => format!("### {}\n\n{}\n", escape(&verdict.headline), escape(certainty)),
             None => format!("### {}\n", escape(&verdict.headline)),
@@ -73,7 +72,6 @@ fn thresholds(thresholds: &[Judgement]) -> String {
     text
 }
 
-/// One column per side: few sides and many numbers.
 fn sides(comparison: &Comparison) -> String {
     let sides = &comparison.sides;
     if sides.is_empty() {
@@ -159,12 +157,10 @@ fn sides(comparison: &Comparison) -> String {
     text
 }
 
-/// A figure of a side; empty if all its requests failed.
 fn figure(side: &Side, cell: &dyn Fn(&SideFigures) -> String) -> String {
     side.figures.as_ref().map_or_else(String::new, cell)
 }
 
-/// "4.0 % [2.9, 5.4]".
 fn share(share: f64, ci: Option<[f64; 2]>) -> String {
     let ends = ci.map_or_else(String::new, |[low, high]| {
         format!(" [{}, {}]", percent(low * 100.0), percent(high * 100.0))
@@ -172,7 +168,6 @@ fn share(share: f64, ci: Option<[f64; 2]>) -> String {
     format!("{} %{ends}", percent(share * 100.0))
 }
 
-/// The differences of the other sides from the first, in milliseconds and in percent.
 fn differences(comparison: &Comparison) -> String {
     let one = |found: &Differences| {
         let (first, second) = (&found.first, &found.second);
@@ -242,7 +237,6 @@ fn warnings(warnings: &[String]) -> String {
     text + "\n</details>\n"
 }
 
-/// In small letters: "page of 180 requests, 50 % required: 90 effective; 95 % intervals, 1000 resamples, seed 1".
 fn conditions(comparison: &Comparison) -> String {
     let samples = comparison
         .sides
@@ -262,8 +256,8 @@ fn labels(comparison: &Comparison) -> String {
     labels.join(", ")
 }
 
-/// Escapes text so that Markdown, also in a table, reads nothing into it: no code, links, emphasis, HTML, mentions of
-/// people or references to issues.
+/// Leaves nothing that Markdown interprets: code, links, emphasis, HTML, mentions, issue
+/// references.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -272,7 +266,6 @@ fn escape(text: &str) -> String {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
             '\\' | '`' | '|' | '*' | '_' | '[' | ']' | '~' => escaped.extend(['\\', c]),
-            // A zero-width character prevents mentions and issue references.
             '@' | '#' => escaped.extend([c, '\u{2060}']),
             c => escaped.push(c),
         }
@@ -323,7 +316,6 @@ mod tests {
         assert!(lines.contains(&"| ttfb, ms | swift | steady |"));
         assert!(lines.contains(&"| samples | 20 000 | 20 000 |"));
         assert!(lines.iter().any(|line| line.starts_with("| expected experienced (90 requests) | ")));
-        // Experienced percentiles of the example are thin from 95.6 on, so p99 is.
         let tail = lines.iter().find(|line| line.starts_with("| experienced p99 |")).unwrap();
         assert_eq!(tail.matches('~').count(), 2, "{tail}");
         assert!(lines.contains(&"<details><summary>1 warning</summary>"));
@@ -332,7 +324,6 @@ mod tests {
             "<sub>n = 20 000 swift, 20 000 steady; page of 180 requests, 50 % required: 90 effective; [95 % intervals], \
              1000 resamples, seed 1</sub>"
         );
-        // Every row of a table has as many cells as its header.
         for rows in lines.split(|line| !line.starts_with('|')).filter(|rows| !rows.is_empty()) {
             let cells = |row: &str| row.replace("\\|", "").matches('|').count();
             assert!(rows.iter().all(|row| cells(row) == cells(rows[0])), "{rows:?}");

@@ -1,7 +1,8 @@
-//! The result of a comparison or a scenario, as data: the JSON for programs and the input of the page.
+//! The result of a comparison or a scenario, as data: the JSON for programs and the input of the
+//! page.
 //!
-//! Every number is computed here in Rust; the page only draws. Times are in milliseconds. Maps of percentiles have
-//! the percentile as text for their key ("99.9"). Values that were not measured are absent.
+//! Times are in milliseconds. Maps of percentiles have the percentile as text for their key
+//! ("99.9"). Values that were not measured are absent.
 
 use std::collections::BTreeMap;
 

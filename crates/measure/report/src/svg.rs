@@ -1,9 +1,4 @@
-//! The charts as SVG files for slides and documents. Each makes a statement, names its conditions and needs no
-//! legend.
-//!
-//! - [`charts`], [`figures`]: start here.
-//! - `canvas`, `axis`, `frame`, `labels`, `band`, `heading`, `panels`: the parts of every chart.
-//! - one chart per file: `cdf`, `qq`, `difference`, `experienced`, `over_time`, `heat`, `phases`.
+//! The charts as SVG files for slides and documents: start at [`charts`] and [`figures`].
 
 use std::collections::BTreeSet;
 
@@ -33,8 +28,7 @@ mod sentences;
 
 pub use figures::figures;
 
-/// The charts for which a report has data: file names ("cdf.svg") and contents. Needs a report with chart
-/// data; returns an empty list without it, as in `result.json`.
+/// File names ("cdf.svg") and contents. Empty for a report without chart data, as in `result.json`.
 pub fn charts(report: &Report) -> Vec<(String, String)> {
     let whole = [
         ("cdf.svg", cdf::draw(report, cdf::Axis::Percent)),
@@ -55,7 +49,7 @@ pub fn charts(report: &Report) -> Vec<(String, String)> {
     whole.chain(heat).collect()
 }
 
-/// "heat-<label>.svg", with only those characters of the label that are valid in file names everywhere.
+/// Drops characters of the label that are not valid in file names everywhere.
 fn file_name(kind: &str, label: &str, used: &mut BTreeSet<String>) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let slug: String = label.chars().take(40).map(harmless).collect();
@@ -63,7 +57,7 @@ fn file_name(kind: &str, label: &str, used: &mut BTreeSet<String>) -> String {
     unused(&format!("{kind}-{}", if slug.is_empty() { "side" } else { slug }), used)
 }
 
-/// "<stem>.svg", or "<stem>-2.svg" and so on; distinct also without regard to upper and lower case.
+/// Appends "-2" and so on; distinct also without regard to upper and lower case.
 fn unused(stem: &str, used: &mut BTreeSet<String>) -> String {
     let numbered = (2_u64..).map(|number| format!("{stem}-{number}.svg"));
     let mut candidates = std::iter::once(format!("{stem}.svg")).chain(numbered);

@@ -1,5 +1,5 @@
-//! Tables and sentences for a terminal, 80 columns wide if labels permit. Styled; the caller removes the styles where
-//! they are not wanted.
+//! Tables and sentences for a terminal, 80 columns wide if labels permit. The caller removes styles
+//! where they are not wanted.
 
 use std::{fmt::Write, iter};
 
@@ -31,7 +31,8 @@ pub enum Detail {
     /// The answer on one screen.
     #[default]
     Short,
-    /// Also intervals of percentiles, the fastest and slowest samples, pairs by one request, and the method.
+    /// Also intervals of percentiles, the fastest and slowest samples, pairs by one request, and
+    /// the method.
     Wide,
 }
 
@@ -62,7 +63,6 @@ pub fn report(report: &Report, detail: Detail) -> String {
     text + &warnings(fresh) + &verdict(report)
 }
 
-/// Whether the run is valid, and how many of its claims hold.
 fn verdict(report: &Report) -> String {
     let claims = report.claims.len();
     let [failed, undecided] = [true, false]
@@ -101,8 +101,7 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
     joined(&sections)
 }
 
-/// Verdicts that are undecided because of the emulator's own error. Other reasons are shown next to the
-/// affected figure.
+/// Because of the emulator's own error; other reasons are next to their figure.
 fn undecided(report: &Report) -> String {
     let is_own = |caveat: &&Caveat| matches!(caveat.kind.as_str(), "undecided" | "mostly_own_error");
     let lines = report.doubts.iter().filter(is_own).map(|caveat| plain(&caveat.sentence) + "\n");
@@ -110,7 +109,6 @@ fn undecided(report: &Report) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// The sections that exist, with a blank line between them.
 fn joined(sections: &[String]) -> String {
     let sections: Vec<&str> =
         sections.iter().map(String::as_str).filter(|section| !section.is_empty()).collect();
@@ -140,7 +138,6 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
     text
 }
 
-/// The verdict, after reasons that make it worthless.
 fn opening(comparison: &Comparison) -> String {
     let mut text = String::new();
     for side in &comparison.sides {
@@ -149,14 +146,12 @@ fn opening(comparison: &Comparison) -> String {
         }
     }
     if let Some(verdict) = &comparison.verdict {
-        // The answer is in bold; its certainty follows.
         let certainty = verdict.certainty.iter().map(|certainty| format!(" {}", plain(certainty)));
         let _ = writeln!(text, "{}{}", paint(&plain(&verdict.headline), BOLD), certainty.collect::<String>());
     }
     text
 }
 
-/// "ttfb in ms; page of 180 requests, 50 % required: 90 effective".
 fn headed(comparison: &Comparison) -> String {
     let without = if comparison.excluded_phases.is_empty() {
         String::new()
@@ -179,7 +174,6 @@ fn method(comparison: &Comparison, detail: Detail) -> String {
     text
 }
 
-/// Doubts; doubts that invalidate the numbers are first.
 fn caveats(doubts: &[Caveat]) -> String {
     let line = |caveat: &&Caveat| {
         let word = if caveat.invalid { paint("INVALID:", RED) } else { paint("warning:", YELLOW) };

@@ -1,5 +1,5 @@
-//! Text about a comparison in any output format: [`units::show`] formats figures, and this adds intervals, certainty
-//! and labels.
+//! Text about a comparison in any output format: adds intervals, certainty and labels to
+//! [`units::show`].
 
 pub(crate) use units::show::{
     MINUS, count, difference, digits, grouped, latency, list, ordinal, percent, plain, plural, relative,
@@ -8,13 +8,11 @@ pub(crate) use units::show::{
 
 use crate::model::{Certainty, Ci, Page};
 
-/// [`latency`] with its unit.
 pub(crate) fn milliseconds(ms: f64) -> String {
     format!("{} ms", latency(ms))
 }
 
-/// A difference with as many decimals as suit the largest one of its table: "+13.0" and "0.0" next to
-/// "\u{2212}412.5".
+/// As many decimals as suit the largest difference of a table.
 pub(crate) fn difference_beside(ms: f64, largest: f64) -> String {
     let decimals = match largest.abs() {
         10.0.. => 1,
@@ -34,23 +32,20 @@ pub(crate) fn difference_beside(ms: f64, largest: f64) -> String {
     format!("{sign}{digits}")
 }
 
-/// "[141.2, 142.7]"; an end that the samples cannot bound is "..".
+/// An end that the samples cannot bound is "..".
 pub(crate) fn interval(ci: &Ci) -> String {
     let end = |end: Option<f64>| end.map_or_else(|| "..".to_owned(), latency);
     format!("[{}, {}]", end(ci[0]), end(ci[1]))
 }
 
-/// "141.9 [141.2, 142.7]", or "141.9" without an interval.
 pub(crate) fn with_interval(ms: f64, ci: Option<&Ci>) -> String {
     ci.map_or_else(|| latency(ms), |ci| format!("{} {}", latency(ms), interval(ci)))
 }
 
-/// A number rounded to this many significant digits.
 pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
-/// "page of 180 requests, 50 % required: 90 effective".
 pub(crate) fn page(page: &Page) -> String {
     let requests = format!("page of {}", plural(page.requests.into(), "request"));
     if page.effective_requests == page.requests {
@@ -63,13 +58,11 @@ pub(crate) fn page(page: &Page) -> String {
     )
 }
 
-/// How sure it is, in percent; a thousand resamples that all agree leave a doubt of one in a thousand.
+/// A thousand resamples that all agree still leave a doubt of one in a thousand.
 pub(crate) fn sure(share: f64) -> String {
     if share > 0.999 { "over 99.9".to_owned() } else { percent(share * 100.0) }
 }
 
-/// How sure a verdict is, in words and in percent: "sure (99.8 %)", "borderline (97.4 %)", "likely, but not sure (93
-/// %)", "undecided (61 %)".
 pub(crate) fn certainty(certainty: Certainty, share: f64) -> String {
     let words = match certainty {
         Certainty::Sure => "sure",
@@ -80,8 +73,7 @@ pub(crate) fn certainty(certainty: Certainty, share: f64) -> String {
     format!("{words} ({} %)", sure(share))
 }
 
-/// A label in one line of up to `most` characters: a longer one loses its middle, because names often differ at both
-/// ends.
+/// Cuts the middle, because names often differ at both ends.
 pub(crate) fn label(text: &str, most: usize) -> String {
     let text = plain(text);
     let length = text.chars().count();

@@ -1,20 +1,9 @@
-//! Computes the bandwidth of a line from requests: a rate per request, five statistics per size, and one
-//! figure per direction.
+//! Computes the bandwidth of a line: a rate per request, statistics per size, and a figure per
+//! direction.
 //!
-//! The rate of a request counts the bytes after the first piece, divided by the time from the first to the
-//! last piece. The round trip before the first piece is latency, which is measured separately; including it
-//! would make a long line appear slow. The receiver measures the pieces: the client for a download, the
-//! server for an upload, which it reports.
-//!
-//! If the pieces arrive within less than 100 ms, clock resolution and scheduling delays cause an error of
-//! several percent in either direction. The rate of such a request is therefore that of the whole request
-//! including the round trip: the rate that a client gets for a small body, never more than the line's rate.
-//! Requests of less than 10 ms have no rate.
-//!
-//! The figure of the line is the 90th percentile (type 7) of the rates of all sizes whose fastest body took
-//! at least ten round trips ([`ROUNDS`]), after which the sender's congestion window has opened. Smaller
-//! bodies measure the window, and on a long line most bodies are small. If no body took that long, all
-//! rates count. The slower rates were probably disturbed by other traffic, so a high percentile is used.
+//! The rate of a request counts the bytes after the first piece; below 100 ms that is inexact, and
+//! the whole request counts. The figure is the 90th percentile (type 7) of the rates of sizes whose
+//! fastest body took at least [`ROUNDS`] round trips.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -91,8 +80,8 @@ impl Transfer {
 }
 
 impl Bandwidth {
-    /// Statistics of all requests of a direction, in the order of the test, on a line with this round-trip
-    /// time, if known.
+    /// Statistics of all requests of a direction, in the order of the test; `round_trip` is that of
+    /// the line, if known.
     pub fn of(transfers: &[Transfer], round_trip: Option<Duration>) -> Self {
         let mut sizes: BTreeMap<u64, Vec<&Transfer>> = BTreeMap::new();
         for transfer in transfers {
@@ -123,7 +112,6 @@ impl Bandwidth {
 }
 
 impl Set {
-    /// A set of `n` requests of a size. `bps` contains the rates of all requests with a rate.
     pub(crate) fn of(bytes: u64, n: usize, bps: Vec<f64>) -> Self {
         let spread = Spread::of(&bps);
         let at = |of: fn(Spread) -> f64| spread.map(of);
@@ -154,14 +142,13 @@ const STEADY: Duration = Duration::from_millis(100);
 mod tests {
     use super::*;
 
-    /// A transfer with a first piece of 1000 bytes after a round trip of 20 ms.
     fn transfer(bytes: u64, over: Duration) -> Transfer {
         Transfer { bytes, behind_first: bytes - 1000, over, took: over + Duration::from_millis(20) }
     }
 
     #[test]
     fn the_figure_is_the_90th_percentile_of_all_rates() {
-        // 1 to 6 Mbit/s: the point at 0.9 of the distance from the first to the sixth is 5.5.
+        // 1 to 6 Mbit/s: 0.9 of the distance from the first to the sixth is 5.5.
         let over = |mbits: u32| Duration::from_secs_f64(8.0 / f64::from(mbits));
         let all: Vec<_> = (1..=6).map(|mbits| transfer(1_001_000, over(mbits))).collect();
         let bandwidth = Bandwidth::of(&all, None);
@@ -174,9 +161,8 @@ mod tests {
     #[test]
     fn a_short_body_has_the_rate_of_the_whole_request() {
         let ms = Duration::from_millis;
-        // 100 000 bytes in 80 ms and a round trip of 20 ms: 8 Mbit/s, independent of the line's rate.
+        // 100 000 bytes in 80 ms and a round trip of 20 ms: 8 Mbit/s.
         assert_eq!(transfer(100_000, ms(80)).rate(), Some(8e6));
-        // 1 000 000 bytes after the first piece in 800 ms.
         assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
         let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
         assert_eq!(at_once.rate(), None);
@@ -195,8 +181,8 @@ mod tests {
         let of = |round_trip| Bandwidth::of(&all, round_trip).bps_p90.unwrap().round();
         let [small, large] = [all[0], all[9]].map(|transfer| transfer.rate().unwrap());
         assert_eq!(of(Some(ms(300))), large.round());
-        // Of ten values the 90th percentile is at a tenth of the distance from the ninth to the tenth. 2 s
-        // are ten round trips of 200 ms, but 8 s are less than ten of 900 ms.
+        // A tenth of the distance from the ninth to the tenth of ten values. 2 s are ten round
+        // trips of 200 ms, but 8 s are less than ten of 900 ms.
         let all_ten = (small + 0.1 * (large - small)).round();
         assert_eq!([None, Some(ms(200)), Some(ms(900))].map(of), [all_ten; 3]);
     }

@@ -1,10 +1,8 @@
-//! Determines the limiting component of a transfer: the network, the receiver's window, the send buffer, or
-//! the sending program.
+//! Determines the limiting component of a transfer.
 //!
-//! The sender's kernel accumulates, per connection, the time with data to send or unacknowledged data
-//! (busy), and how much of it was limited by the peer's window or by the send buffer (tcp_info, Linux
-//! 4.10). The rest of the busy time is limited by the network through the congestion window. The rest of
-//! the total time is limited by the program, which had no data to send.
+//! The sender's kernel accumulates the busy time of a connection, and how much of it the peer's
+//! window or the send buffer limited (tcp_info, Linux 4.10). The network limits the rest of the
+//! busy time, and the program the rest of the total time.
 
 use std::time::Duration;
 
@@ -87,8 +85,8 @@ impl Limits {
     /// The shares for connections with this total transfer time; `None` if nothing was sent.
     #[expect(clippy::cast_precision_loss, reason = "microseconds of a test, and its segments")]
     pub fn of(times: Times, transferring: Duration) -> Option<Self> {
-        // The busy time includes the acknowledgement of the last piece, up to a round trip after the
-        // transfer. A transfer that is complete when its head is read takes no time.
+        // The busy time may end up to a round trip after the transfer, with the last
+        // acknowledgement.
         let all = (transferring.as_secs_f64() * 1e6).max(times.busy_us as f64);
         if all <= 0.0 || times.sent == 0 {
             return None;
@@ -106,8 +104,8 @@ impl Limits {
         })
     }
 
-    /// The shares for a receiver that read the last bytes `unread` after their arrival. A device that reads
-    /// late also closes the window.
+    /// The shares for a receiver that read the last bytes `unread` after their arrival. A device
+    /// that reads late also closes the window.
     pub fn of_device(times: Times, sending: Duration, unread: Duration) -> Option<Self> {
         let sent = Self::of(times, sending)?;
         let device = unread.as_secs_f64() / sending.saturating_add(unread).as_secs_f64().max(1e-9);
@@ -140,8 +138,7 @@ impl Limits {
     }
 }
 
-/// A device that keeps up reads the last bytes within some ms. A slow device must still read the kernel's
-/// whole buffer, which is 3 % of the longest bodies.
+/// A slow device must still read the kernel's whole buffer, which is 3 % of the longest bodies.
 const BEHIND: f64 = 0.03;
 
 #[cfg(test)]
@@ -165,7 +162,6 @@ mod tests {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(close(limits.network, expected.network) && close(limits.application, expected.application));
         assert_eq!(limits.most(), "receiver window");
-        // Busy for longer than the transfers: no time without data to send.
         assert_eq!(Limits::of(TIMES, Duration::from_micros(800)).unwrap().application, 0.0);
         assert_eq!(Limits::of(TIMES, Duration::ZERO).unwrap().application, 0.0);
         assert_eq!(Limits::of(Times::default(), Duration::from_micros(800)), None);
@@ -176,12 +172,10 @@ mod tests {
         let of = |unread| {
             Limits::of_device(TIMES, Duration::from_micros(900), Duration::from_micros(unread)).unwrap()
         };
-        // 100 of 1000 us, and the 500 us with a closed window.
         let late = of(100);
         assert!((late.device - 0.6).abs() < 1e-9 && late.receiver_window == 0.0, "{late:?}");
         assert!((late.network - 0.3).abs() < 1e-9 && late.application.abs() < 1e-9);
         assert_eq!(late.most(), "device");
-        // The device reads in time: the window is too small for the line.
         let timely = of(9);
         assert!(timely.device < 0.01 && timely.receiver_window > 0.5);
         assert_eq!(timely.most(), "receiver window");

@@ -4,8 +4,7 @@ use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use http_stack::{Body, Failure, body::Frames};
 
-/// Waits for the first piece and reads all data available with it. Returns its size, 0 without a body. Data
-/// read later has arrived since then.
+/// Also reads all data that is available with the first piece. Returns its size, 0 without a body.
 pub(crate) async fn first(body: &mut Body, mut taken: impl FnMut(u64)) -> Result<u64, Failure> {
     let Some(piece) = body.data().await? else { return Ok(0) };
     let mut bytes = piece.len() as u64;
@@ -36,8 +35,7 @@ pub(crate) async fn rest(body: &mut Body, mut taken: impl FnMut(u64)) -> Result<
     Ok(bytes)
 }
 
-/// With a sender faster than its receiver, data is always available. Bodies that are large enough to
-/// measure can spare this much.
+/// With a sender faster than its receiver, data is always available.
 const MOST_AT_FIRST: u64 = 64 * 1024;
 
 #[cfg(test)]

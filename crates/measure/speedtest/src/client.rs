@@ -34,10 +34,12 @@ use crate::{
     size_ramp::SizeRamp,
 };
 
-/// Runs a test. Blocks; call it outside of any tokio runtime. When stopped, it returns the partial result.
+/// Runs a test. Blocks; call it outside of any tokio runtime. When stopped, it returns the partial
+/// result.
 ///
 /// # Errors
-/// If the server is unreachable, or fails during the test.
+///
+/// The server is unreachable, or fails during the test.
 pub fn run(config: &Config, progress: &Progress, stop: &ShutdownSignal) -> Result<Measurement, Error> {
     // Two workers, so that a probe does not wait for a transfer being read.
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// The address that represents a household. An IPv6 household has a network of 64 bits.
+/// An IPv6 household has a network of 64 bits.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

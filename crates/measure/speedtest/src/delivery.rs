@@ -1,31 +1,27 @@
 //! Measures a download by the acknowledgements that the sender's kernel receives.
 //!
-//! A page on a busy device reads its first bytes late, so its measurement overestimates the rate. The
-//! receiving kernel acknowledges bytes on arrival, independent of its programs. The server samples the
-//! acknowledged bytes of the connection during a transfer. Each sample is a point on the curve of
-//! acknowledged bytes, and the rate between two points is exact.
+//! A page on a busy device reads its first bytes late and overestimates the rate, but its kernel
+//! acknowledges bytes on arrival. The server samples the acknowledged bytes of the connection; the
+//! rate between two samples is exact.
 
 use std::time::Duration;
 
-/// Bytes delivered on a connection at a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// Time on a monotonic clock.
     pub(crate) at: Duration,
-    /// Bytes of the connection acknowledged cumulatively or selectively.
+    /// Acknowledged cumulatively or selectively.
     pub(crate) bytes: u64,
 }
 
-/// A completely acknowledged download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) size: u64,
     /// Bytes of the body between two samples.
     pub(crate) bytes: u64,
     pub(crate) over: Duration,
-    /// Time from the arrival of the request to the last acknowledgement.
+    /// From the arrival of the request to the last acknowledgement.
     pub(crate) took: Duration,
-    /// The connection's minimum round-trip time, if the kernel has measured it.
+    /// The connection's minimum, if the kernel has measured it.
     pub(crate) round_trip: Option<Duration>,
 }
 
@@ -42,7 +38,7 @@ impl Tracker {
         Self { size, requested, first: None, latest: requested }
     }
 
-    /// Adds a sample. Returns the delivery when the body is completely acknowledged.
+    /// Returns the delivery when the body is completely acknowledged.
     pub(crate) fn look(&mut self, now: Point, round_trip: Option<Duration>) -> Option<Delivery> {
         let acknowledged = now.bytes.saturating_sub(self.requested.bytes);
         if acknowledged >= self.size {
@@ -59,15 +55,14 @@ impl Tracker {
         self.latest.at
     }
 
-    /// Delay until the next sample: a small share of the elapsed time.
     pub(crate) fn pause(&self, now: Duration) -> Duration {
         (now.saturating_sub(self.requested.at) / 64).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
     }
 
     fn delivery(&self, complete: Point, round_trip: Option<Duration>) -> Delivery {
         let first = self.first.unwrap_or(complete);
-        // The final sample is slightly later than the last acknowledgement. The previous sample is more
-        // exact, unless much was acknowledged after it.
+        // The previous sample is more exact than the final one, unless much was acknowledged after
+        // it.
         let all = complete.bytes - first.bytes;
         let is_most = self.latest.bytes.saturating_sub(first.bytes) >= all / 10 * 9;
         let end = if self.first.is_some() && is_most { self.latest } else { complete };
@@ -85,8 +80,7 @@ impl Tracker {
 }
 
 impl Delivery {
-    /// Whether the connection ends at a client with this round-trip time. A connection to a proxy near the
-    /// server has a shorter one.
+    /// A connection to a proxy near the server has a shorter round-trip time than `seen`.
     pub(crate) fn ends_at_client(&self, seen: Option<Duration>) -> bool {
         match (self.round_trip, seen) {
             (Some(own), Some(seen)) => seen <= own * 2 + DEVICE,

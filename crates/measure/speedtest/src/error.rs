@@ -8,7 +8,6 @@ use http_stack::Failure;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // Caller.
     /// The text is not a valid server URL.
     #[error("\"{text}\" cannot be tested: {why}")]
     Url {
@@ -26,7 +25,6 @@ pub enum Error {
         url: String,
     },
 
-    // Server.
     /// The server is unreachable.
     #[error("no response from {url}: {failure}{}", remedy(*.failure))]
     Unreachable {
@@ -78,7 +76,6 @@ pub enum Error {
         why: String,
     },
 
-    // Environment.
     /// The UDP port of the loss test is in use.
     #[error("cannot send datagrams back at UDP {address}; choose another port with --loss-port")]
     LossPort {
@@ -107,14 +104,14 @@ pub enum Error {
         source: io::Error,
     },
 
-    // HTTP, at either end.
     /// A client or a server could not be set up.
     #[error(transparent)]
     Http(#[from] http_stack::Error),
 }
 
 impl Error {
-    /// Whether the test had started. The error is then a failed measurement and not an invalid command.
+    /// Whether the test had started. The error is then a failed measurement and not an invalid
+    /// command.
     pub fn is_of_measurement(&self) -> bool {
         matches!(self, Self::BrokenOff { .. })
     }

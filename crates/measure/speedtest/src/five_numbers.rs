@@ -31,7 +31,7 @@ impl Spread {
     }
 }
 
-/// A quantile of type 7; `None` if empty.
+/// Type 7; `None` if empty.
 pub(crate) fn quantile(figures: &[f64], share: f64) -> Option<f64> {
     Distribution::new(figures.to_vec()).ok().map(|all| all.quantile(share))
 }

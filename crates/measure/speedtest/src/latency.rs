@@ -1,7 +1,7 @@
 //! Latency of the idle and the loaded line, and jitter.
 //!
-//! A sample is the time from the last byte of a request without a body to the first byte of its response,
-//! minus the processing time reported by the server: the round-trip time of the network.
+//! A sample is the time from the last byte of a request without a body to the first byte of its
+//! response, minus the processing time reported by the server.
 
 use std::time::Duration;
 
@@ -119,8 +119,8 @@ pub fn jitter(samples: &[f64]) -> Option<f64> {
     (!differences.is_empty()).then(|| differences.iter().sum::<f64>() / n)
 }
 
-/// Response time minus the server's processing time, ms. A processing time that exceeds the response time
-/// is ignored.
+/// Response time minus the server's processing time, ms. A processing time that exceeds the
+/// response time is ignored.
 pub fn way_there_and_back(took: Duration, servers_own: Option<Duration>) -> f64 {
     took.checked_sub(servers_own.unwrap_or_default()).unwrap_or(took).as_secs_f64() * 1e3
 }
@@ -134,8 +134,7 @@ pub struct Busy {
     pub to: Duration,
 }
 
-/// Whether a sample sent at `sent` measures a loaded line: during one of these transfers, if the transfer
-/// took at least `loaded_from`.
+/// Whether a sample sent at `sent` falls into a transfer that took at least `loaded_from`.
 pub fn is_under_load(sent: Duration, transfers: &[Busy], loaded_from: Duration) -> bool {
     let long = transfers.iter().filter(|busy| busy.to.saturating_sub(busy.from) >= loaded_from);
     long.into_iter().any(|busy| (busy.from..busy.to).contains(&sent))

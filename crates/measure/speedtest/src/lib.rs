@@ -1,25 +1,8 @@
-//! A speed test: bandwidth, idle and loaded latency of a line, and its suitability for applications.
+//! A speed test: bandwidth, idle and loaded latency of a line, and its suitability for
+//! applications.
 //!
-//! | subject | see |
-//! | --- | --- |
-//! | the requests of a test | [`plan`], [`stop`] |
-//! | from requests to a rate | [`bandwidth`] |
-//! | idle and loaded latency, and jitter | [`latency`] |
-//! | round trips per minute | [`responsiveness`] |
-//! | a download measured by acknowledgements | `delivery` |
-//! | the limiting component of a transfer | [`limited`] |
-//! | points and classes | [`rubric`] |
-//! | a summary as text | [`sentence`] |
-//! | the result document | [`result`] |
-//!
-//! | component | see |
-//! | --- | --- |
-//! | the client | [`client`] |
-//! | the server | [`serve`] |
-//! | the protocol between them | [`wire`] |
-//! | stored results | [`kept`] |
-//!
-//! All but the last four are pure: time is an input.
+//! [`client`] and [`serve`] are the two ends, and [`wire`] is their protocol. The other modules
+//! choose the requests and compute figures from them, without I/O except [`kept`].
 
 pub mod bandwidth;
 pub mod bottleneck;

@@ -1,7 +1,7 @@
-//! The plan of a test as data: which requests, how many, in which order, and when larger requests are not
-//! worthwhile.
+//! The plan of a test as data: requests, their order, and when larger requests are not worthwhile.
 //!
-//! A plan is a file ([`Plan::read`]). The built-in plans [`Plan::quick`] and [`Plan::full`] are files too.
+//! A plan is a file ([`Plan::read`]). The built-in plans [`Plan::quick`] and [`Plan::full`] are
+//! files too.
 
 mod file;
 #[cfg(test)]
@@ -21,8 +21,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// When to stop increasing sizes.
     pub limits: Limits,
-    /// Additional larger sets for a direction whose last set was too short for the line; `None` if the plan
-    /// has no such rule.
+    /// Additional larger sets for a direction whose last set was too short for the line, if the
+    /// plan has them.
     pub larger: Option<Larger>,
     /// Interval of latency probes under load.
     pub probe_every: Duration,
@@ -33,8 +33,7 @@ pub struct Plan {
 /// When the sets of a direction end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A set whose fastest request took longer is the last of its direction: larger sets would yield the
-    /// same rate and use more data.
+    /// A set whose fastest request took longer is the last of its direction.
     pub stop_after: Duration,
     /// This applies only if the fastest request also took more than this number of round trips.
     pub stop_after_round_trips: u32,
@@ -42,9 +41,8 @@ pub struct Limits {
     pub longest_set: Duration,
 }
 
-/// Sets with larger bodies than the plan's, for lines so long and fast that the sender's window does not
-/// open within the plan's largest body: those whose bodies took fewer round trips than
-/// [`Limits::stop_after_round_trips`].
+/// Sets with larger bodies than the plan's, for lines so long and fast that the plan's bodies took
+/// fewer round trips than [`Limits::stop_after_round_trips`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Larger {
     /// Ratio of body sizes between consecutive sets.
@@ -60,7 +58,8 @@ pub struct Larger {
 /// A step of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A download that is not counted. It establishes connections and opens the server's congestion window.
+    /// A download that is not counted. It establishes connections and opens the server's congestion
+    /// window.
     WarmUp {
         /// The size of the body.
         bytes: u64,

@@ -14,8 +14,7 @@ use http_stack::{
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A body of this many random bytes, generated from one block. `handed_over` is called with the size of
-/// each piece that the connection takes.
+/// Generated from one block. `handed_over` gets the size of each piece that the connection takes.
 pub(crate) fn body(bytes: u64, handed_over: impl FnMut(u64) + Send + Unpin + 'static) -> Body {
     Body::stream(Noise { left: bytes, handed_over })
 }
@@ -36,7 +35,6 @@ impl<F: FnMut(u64) + Send + Unpin> Frames for Noise<F> {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // Later parts of the block are as random as its start.
         let size = usize::try_from(self.left).unwrap_or(usize::MAX).min(PIECE);
         let at = usize::try_from(self.left / PIECE as u64).unwrap_or(0) % (BLOCK.len() / PIECE) * PIECE;
         self.left -= size as u64;
@@ -53,8 +51,7 @@ impl<F: FnMut(u64) + Send + Unpin> Frames for Noise<F> {
     }
 }
 
-/// The bytes repeat only after a megabyte, which exceeds the window of compressing modems. Allocated in
-/// pages that the kernel can send without copying, if possible.
+/// A megabyte exceeds the window of compressing modems.
 static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     let mut block = vec![0; memfd_buffer::MOST];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut block);
@@ -62,8 +59,7 @@ static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     memfd_buffer::moved(std::iter::once(&block)).unwrap_or(block)
 });
 
-/// Large enough to amortize the system call, and small enough that bytes handed over are approximately
-/// bytes sent.
+/// Amortizes the system call, while bytes handed over are approximately bytes sent.
 const PIECE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -87,7 +83,6 @@ mod tests {
             let whole = body.collect(1_000_000).await.unwrap();
             assert_eq!((whole.len() as u64, told.load(Relaxed)), (bytes, bytes));
             if bytes == 300_000 {
-                // In 300 000 random bytes each value occurs about 1172 times.
                 let zeros = whole.iter().filter(|byte| **byte == 0).count();
                 assert!((900..1500).contains(&zeros), "{zeros}");
                 assert_ne!(whole[..PIECE], whole[PIECE..2 * PIECE]);

@@ -1,9 +1,7 @@
 //! Round trips per minute under load, as defined in draft-ietf-ippm-responsiveness-09.
 //!
-//! Half of the figure is from probes on new connections (TCP handshake, TLS handshake, request), half from
-//! requests on the connection that carries the load. For each kind the slowest 5 % are dropped and the rest
-//! averaged. The two halves are rates, and the figure is their mean. Earlier drafts averaged the times
-//! before computing the rate, which yields less; therefore the draft is part of the result.
+//! Half of the figure is from probes on new connections, half from the loaded connection, without
+//! the slowest 5 %. Earlier drafts averaged times before computing the rate, which yields less.
 
 use std::time::Duration;
 
@@ -75,7 +73,6 @@ impl Probes {
         }
     }
 
-    /// The probes of a quarter of the time.
     fn part(&self, number: usize) -> Self {
         let part =
             |all: &[Duration]| all[all.len() * number / PARTS..all.len() * (number + 1) / PARTS].to_vec();
@@ -100,7 +97,7 @@ impl Probes {
 }
 
 impl Responsiveness {
-    /// The responsiveness by the probes during downloads and uploads: the worse of the two.
+    /// The responsiveness of both directions: the worse of the two.
     pub fn of(down: &Probes, up: &Probes) -> Self {
         let rates = [("download", down), ("upload", up)]
             .into_iter()
@@ -119,7 +116,7 @@ impl Responsiveness {
     }
 }
 
-/// The mean without the slowest 5 %, s; `None` if empty.
+/// In seconds, without the slowest 5 %; `None` if empty.
 fn trimmed_mean(times: &[Duration]) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -129,7 +126,6 @@ fn trimmed_mean(times: &[Duration]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.iter().map(Duration::as_secs_f64).sum::<f64>() / n)
 }
 
-/// The formula depends on the draft.
 const DRAFT: &str = "draft-ietf-ippm-responsiveness-09";
 
 const PARTS: usize = 4;
@@ -144,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_check_value_of_the_draft() {
-        // 60 000/60 = 1000 and 60 000/20 = 3000; the older formula, 60 000/((60 + 20)/2), gives 1500.
+        // 60 000/60 = 1000 and 60 000/20 = 3000; the older formula gives 1500.
         let sixty = times(&[60]);
         let probes = Probes { connect: sixty.clone(), tls: sixty.clone(), http: sixty, own: times(&[20]) };
         assert!((probes.rate().unwrap() - 2000.0).abs() < 1e-9);

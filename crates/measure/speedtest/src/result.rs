@@ -96,7 +96,8 @@ impl Loss {
     /// The loss for these numbers of sent and returned datagrams.
     ///
     /// # Errors
-    /// If no datagram returned: a line that carries TCP does not lose all datagrams.
+    ///
+    /// No datagram returned: a line that carries TCP does not lose all datagrams.
     pub fn of(sent: u32, came_back: u32) -> Result<Self, &'static str> {
         if came_back == 0 {
             return Err("no datagram returned: UDP to this port is blocked on the path");

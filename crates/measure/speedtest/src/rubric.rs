@@ -1,8 +1,8 @@
-//! AIM: points for measured values, and classes of suitability from points. The rubric is data with a
-//! version.
+//! AIM: points for measured values, and classes of suitability from points. The rubric is data with
+//! a version.
 //!
-//! Missing values are listed, and turn a score into a range from the minimum to the maximum possible: a
-//! test without latency under load must not get the best class for it.
+//! Missing values turn a score into a range: a test without latency under load must not get the
+//! best class.
 
 mod score;
 #[cfg(test)]
@@ -98,12 +98,8 @@ pub struct Rubric {
 }
 
 impl Rubric {
-    /// The published cuts of AIM.
-    ///
-    /// A published older example, an office far from its access point and close to it, has 25, 15, 15 and
-    /// 45, 35, 35 points. These sums require 5 and 15 points for latency under load, but these cuts never
-    /// yield 15. The example is therefore of another, unpublished version. A test of this module contains
-    /// the result of these cuts for its figures.
+    /// The published cuts of AIM. The published example (25, 15, 15 and 45, 35, 35 points) is of
+    /// another version: it requires 15 points for latency under load, which these cuts never yield.
     pub const AIM: Self = Self {
         version: "aim/2",
         loss: Cuts { cuts: &[1.0, 5.0, 25.0, 50.0], points: &[10, 5, 0, -10, -20] },
@@ -163,7 +159,7 @@ impl Cuts {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Known {
     Is(f64),
-    /// A lower bound: only one of two directions was measured.
+    /// Only one of two directions was measured.
     AtLeast(f64),
     Nothing,
 }
@@ -181,8 +177,8 @@ impl Measured {
         }
     }
 
-    /// The increase of the round-trip time under load in the worse direction, ms; `None` unless measured in
-    /// both.
+    /// The increase of the round-trip time under load in the worse direction, ms; `None` unless
+    /// measured in both.
     pub fn added_ms(&self) -> Option<f64> {
         match self.loaded_increase() {
             Known::Is(ms) => Some(ms),
@@ -203,6 +199,7 @@ impl Measured {
     /// Checks that all values are possible: no negative figure, no share above 1.
     ///
     /// # Errors
+    ///
     /// The invalid field, and the reason.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         let fields = [

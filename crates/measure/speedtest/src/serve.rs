@@ -1,4 +1,5 @@
-//! The server of a speed test: generates download bodies, discards upload bodies, and echoes datagrams.
+//! The server of a speed test: generates download bodies, discards upload bodies, and echoes
+//! datagrams.
 
 mod admission;
 mod answer;
@@ -54,11 +55,12 @@ pub struct Ready {
     pub metrics: Vec<SocketAddr>,
 }
 
-/// Serves until stopped. Calls `ready` when the server accepts tests. Blocks; call it outside of any tokio
-/// runtime.
+/// Serves until stopped. Calls `ready` when the server accepts tests. Blocks; call it outside of
+/// any tokio runtime.
 ///
 /// # Errors
-/// If an address cannot be listened on, or a certificate cannot be used, created or written.
+///
+/// An address cannot be listened on, or a certificate cannot be used, created or written.
 pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &ShutdownSignal) -> Result<Totals, Error> {
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
@@ -139,7 +141,7 @@ fn for_prometheus(responder: Arc<Responder>) -> impl http_stack::server::Handler
 /// 300 Mbit/s at 300 ms are 11 MB. Bodies are read immediately, so this memory is rarely used.
 const UPLOAD_WINDOW: u32 = 16 << 20;
 
-/// With HTTP/2 a response waits behind all unsent data, and this wait would appear as network latency.
+/// With HTTP/2 a response waits behind all unsent data, which would appear as network latency.
 const UNSENT: Duration = Duration::from_millis(10);
 
 fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<Identity, Error> {

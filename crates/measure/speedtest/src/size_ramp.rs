@@ -11,7 +11,6 @@ use crate::plan::{Direction, Larger, Plan, Step};
 #[derive(Debug, Clone)]
 pub struct SizeRamp<'p> {
     plan: &'p Plan,
-    /// Maximum body size of the server, in bytes.
     largest: u64,
     next: usize,
     is_enough: [bool; 2],
@@ -32,9 +31,8 @@ impl<'p> SizeRamp<'p> {
         Self { plan, largest, next: 0, is_enough: [false; 2], short: [None; 2] }
     }
 
-    /// The next step, and the number of remaining steps including it. Skips the remaining sets of a
-    /// finished direction, and latency steps between skipped sets. Additional larger sets precede the last
-    /// latency step.
+    /// The next step, and the number of remaining steps including it. Skips the sets of a finished
+    /// direction, and latency steps between skipped sets.
     pub fn next_step(&mut self) -> Option<(Step, usize)> {
         loop {
             let left = &self.plan.steps[self.next..];
@@ -47,7 +45,6 @@ impl<'p> SizeRamp<'p> {
             self.next += 1;
             let is_worth_it = match step {
                 Step::Transfer { direction, .. } => !self.is_enough(direction),
-                // The last latency step is always executed.
                 Step::Latency { .. } => self.is_anything_left() || self.next == self.plan.steps.len(),
                 Step::WarmUp { .. } | Step::Loss { .. } => true,
             };
@@ -57,11 +54,9 @@ impl<'p> SizeRamp<'p> {
         }
     }
 
-    /// Reports a completed set with the durations of its requests, and the line's round-trip time if known.
-    ///
-    /// On a long line a request may take more than a second because the sender's window has not opened yet,
-    /// and larger requests would be faster. A set is therefore final only if its fastest request took the
-    /// plan's number of round trips.
+    /// Reports a completed set with the durations of its requests, and the line's round-trip time
+    /// if known. A set is final only if its fastest request took the plan's number of round trips:
+    /// before, the sender's window may not have opened.
     pub fn finished(
         &mut self,
         (direction, bytes): (Direction, u64),
@@ -82,8 +77,7 @@ impl<'p> SizeRamp<'p> {
         set_lasted < self.plan.limits.longest_set
     }
 
-    /// An additional larger set for a direction whose sets were too short. Takes the direction with the
-    /// smaller bodies first, so that both grow alternately.
+    /// Takes the direction with the smaller bodies first, so that both grow alternately.
     fn larger(&mut self) -> Option<Step> {
         let Larger { by, up_to, count, within } = self.plan.larger?;
         let larger = |direction: Direction| {
@@ -110,7 +104,6 @@ impl<'p> SizeRamp<'p> {
     }
 }
 
-/// A window that starts with 10 segments of 1460 bytes (RFC 6928) and doubles each round trip has passed 15
-/// MB after ten round trips. A smaller body that takes longer has reached its limit before. Lines of up to
-/// 100 ms satisfy this within the plans' second.
+/// Round trips in which a window of 10 segments of 1460 bytes (RFC 6928) that doubles each time
+/// passes 15 MB. A smaller body that takes longer has reached its limit before.
 pub const ROUNDS: u32 = 10;

@@ -1,15 +1,6 @@
-//! Results stored by a server, if configured: in one file, for a limited time, with the client's network
-//! instead of its address.
-//!
-//! | subject | see |
-//! | --- | --- |
-//! | the file, and the expiry of results | [`Store`] |
-//! | the stored part of an address | [`Network`] |
-//! | limits of stored results per household | [`Quota`] |
-//! | a summary of each result | [`Row`] |
-//! | the operator's overview of all results | [`Overview`] |
-//!
-//! A result is validated before it is stored: [`Outcome::reported`](crate::result::Outcome::reported).
+//! Results stored by a server, if configured: in one file, for a limited time, with the client's
+//! network instead of its address. [`Outcome::reported`](crate::result::Outcome::reported)
+//! validates a result first.
 
 mod network;
 mod operator_token;

@@ -79,10 +79,8 @@ fn games(scores: &Scores) -> String {
     }
 }
 
-/// The duration of a typical upload, if the line is slow.
 fn upload(measured: &Measured) -> Option<String> {
     let bps = measured.upload_bps.filter(|bps| *bps > 0.0 && *bps < SLOW_UPLOAD_BPS)?;
-    // A one-minute HD video of a smartphone.
     let seconds = VIDEO_BYTES * 8.0 / bps;
     Some(format!("to send a video of a minute takes {}", show::span(seconds)))
 }

@@ -1,6 +1,7 @@
-//! The protocol between client and server: paths, JSON, Server-Timing, and datagrams of the loss test.
+//! The protocol between client and server: paths, JSON, Server-Timing, and datagrams of the loss
+//! test.
 //!
-//! All parsers here process untrusted input: lengths are bounded, and they never panic.
+//! Input is untrusted: parsers bound all lengths and never panic.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -14,8 +15,7 @@ pub const BEGIN: &str = "/__test";
 pub const DOWN: &str = "/__down";
 /// Receives a body and reports its arrival times: POST. The response is a [`Received`].
 pub const UP: &str = "/__up";
-/// Takes a browser's offer of a data channel for the datagrams of a test: POST. The response is the SDP
-/// answer, as JSON.
+/// Takes a browser's offer of a data channel: POST. The response is the SDP answer, as JSON.
 pub const CHANNEL: &str = "/__channel";
 /// The kernel statistics of a test's connections on the server: GET. The response is [`Told`].
 pub const LIMITS: &str = "/__limits";
@@ -25,8 +25,8 @@ pub const KEEP: &str = "/__keep";
 pub const KEPT: &str = "/__kept";
 /// All stored results, for the operator: GET.
 pub const OVERVIEW: &str = "/operator.json";
-/// Number of received bytes of a test's uploads: a field in the response to a request for 0 bytes that
-/// names the test.
+/// Number of received bytes of a test's uploads: a field in the response to a request for 0 bytes
+/// that names the test.
 pub const RECEIVED_BYTES: &str = "received-bytes";
 /// Configuration for other clients of the responsiveness draft: GET.
 pub const NQ: &str = "/.well-known/nq";
@@ -115,8 +115,8 @@ pub struct Datagram {
     pub number: u32,
 }
 
-/// The direction of a datagram. Returning datagrams are never echoed, so two servers cannot be made to
-/// loop.
+/// The direction of a datagram. Returning datagrams are never echoed, so two servers cannot be made
+/// to loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From the client.
@@ -126,7 +126,8 @@ pub enum Way {
 }
 
 impl Datagram {
-    /// All datagrams are as long as a packet of a call, so a reply is never larger than its request.
+    /// The length of every datagram, that of a packet of a call: a reply is never larger than its
+    /// request.
     pub const BYTES: usize = 172;
 
     /// Serializes the datagram.
@@ -188,7 +189,6 @@ impl<'de> Deserialize<'de> for Token {
     }
 }
 
-/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub(crate) fn plain(address: IpAddr) -> IpAddr {
     address.to_canonical()
 }

@@ -17,15 +17,12 @@ use crate::{socket::plain, wait};
 pub(crate) struct Accepted<'s> {
     pub stream: TcpStream,
     pub peer: SocketAddr,
-    /// Number of open connections, including the new one.
     pub number: usize,
-    /// Set when the connection must end. Check it every [`wait::CALL`].
     pub stop: &'s AtomicBool,
 }
 
-/// Accepts connections until `watch` breaks, then waits for the open ones to end. Calls `watch` about ten
-/// times per second, and `serve` for each connection. Connections beyond `most` wait in the kernel's accept
-/// queue.
+/// Accepts until `watch` breaks, then waits for the open connections to end. Connections beyond
+/// `most` wait in the kernel's accept queue.
 pub(crate) fn each(
     listener: &TcpListener,
     most: usize,
@@ -46,8 +43,8 @@ pub(crate) fn each(
             let (stream, peer) = match listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // A resource is exhausted (such as descriptors). Other connections may release it:
-                    // retry.
+                    // A resource such as descriptors is exhausted. Other connections may release
+                    // it: retry.
                     warn!(%error, "a connection could not be accepted");
                     clock.wait_until(until);
                     continue;

@@ -14,12 +14,10 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// Sends this number of bytes, or without limit.
     pub(crate) fn new(bytes: Option<u64>) -> Self {
         Self { pattern: Pattern::new(), sent: 0, most: bytes.unwrap_or(u64::MAX) }
     }
 
-    /// Number of bytes accepted by the kernel.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
@@ -28,8 +26,8 @@ impl Bulk {
         self.sent >= self.most
     }
 
-    /// Writes the next block, or the rest of the payload. Returns the number of bytes accepted; 0 if the
-    /// send buffer stayed full for the stream's write timeout.
+    /// Returns the number of bytes accepted; 0 if the send buffer stayed full for the write
+    /// timeout.
     pub(crate) fn write(&mut self, mut stream: &TcpStream) -> io::Result<usize> {
         let piece = self.pattern.at(self.sent);
         let left = usize::try_from(self.most - self.sent).unwrap_or(usize::MAX);

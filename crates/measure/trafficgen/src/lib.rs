@@ -4,10 +4,7 @@
 //! - [`ports`]: the latency of source port selection by strategy and by the share of used ports.
 //! - [`transfer`]: one bulk transfer over TCP or Multipath TCP in which every byte is verified.
 //!
-//! Internal modules shared by all: `bulk` sends the bytes that `payload` derives from their offset;
-//! `socket` opens and connects sockets, `accept` serves concurrent connections, `wait` waits for a socket,
-//! and `sys` contains the system calls that no safe library wraps. The [`tcp`] crate reads all kernel
-//! statistics of a connection.
+//! The [`tcp`] crate reads all kernel statistics of a connection.
 
 mod accept;
 #[cfg(test)]

@@ -1,13 +1,10 @@
-//! The payload of bulk transfers: both ends derive each byte from its offset. Verification runs at memory
-//! speed.
+//! The payload of bulk transfers: both ends derive each byte from its offset.
 //!
-//! One block of noise is repeated; the first 8 bytes of each copy are the block number. A missing, repeated
-//! or swapped block is detected, and neither end computes each byte.
+//! One block of noise is repeated; the first 8 bytes of each copy are the block number.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The payload block at one offset. Seeking is cheap in both directions.
 pub(crate) struct Pattern {
     block: Vec<u8>,
     number: u64,
@@ -22,7 +19,6 @@ impl Pattern {
         pattern
     }
 
-    /// The payload from `offset` to the end of its block, at least one byte.
     pub(crate) fn at(&mut self, offset: u64) -> &[u8] {
         let (number, within) = (offset / BLOCK as u64, offset % BLOCK as u64);
         if number != self.number {
@@ -31,7 +27,6 @@ impl Pattern {
         &self.block[usize::try_from(within).expect("it is less than BLOCK")..]
     }
 
-    /// Number of bytes in `received`, which starts at `offset`, that differ from the payload.
     pub(crate) fn count_bad(&mut self, mut offset: u64, mut received: &[u8]) -> u64 {
         let mut bad = 0;
         while !received.is_empty() {
@@ -53,8 +48,8 @@ impl Pattern {
     }
 }
 
-/// Size of a block and of one write: small enough for a core's private cache, and large enough that the cost of the
-/// system call is negligible. Blocks of half the size use a fifth more CPU time.
+/// One write. It fits into a core's private cache; blocks of half the size use a fifth more CPU
+/// time.
 pub(crate) const BLOCK: usize = 256 * 1024;
 
 /// Must be equal at both ends; the value is arbitrary.
@@ -98,7 +93,6 @@ mod tests {
         let payload = payload();
         // Blocks differ only in their number, and numbers below 256 differ in their last byte.
         assert_eq!(Pattern::new().count_bad(0, &payload[BLOCK..2 * BLOCK]), 1);
-        // A missing byte shifts all bytes that follow. Two bytes of noise differ with probability 255/256.
         let bad = Pattern::new().count_bad(1000, &payload[1001..BLOCK]);
         assert!(bad > (BLOCK as u64 - 1001) * 99 / 100, "{bad}");
     }

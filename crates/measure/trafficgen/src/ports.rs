@@ -1,14 +1,7 @@
-//! Measures the latency of connect() to one destination while an increasing share of the source ports is in
-//! use.
+//! Measures the latency of connect() to one destination while an increasing share of the source
+//! ports is in use.
 //!
-//! [`measure`] tests each strategy of [`tcp::source_port`] in turn; all ports are free in between. The
-//! latency of a connect covers the socket options, `bind()` and `connect()`, and all retries if a port was
-//! unusable.
-//!
-//! Internal modules: `fill` takes ports and times it, with a `target` as destination; `acceptor` is the
-//! default destination. `table` gives a thread its private descriptor table, and `occupied` checks whether
-//! ports are free again. The others are pure: `config` selects the strategies, `summary` computes
-//! statistics, `finding` writes a sentence, and `forecast` computes when the ports are exhausted.
+//! The latency covers the socket options, `bind()`, `connect()` and all retries.
 
 mod acceptor;
 mod config;
@@ -206,11 +199,11 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// Measures the strategies. Calls `watch` with the progress several times per second; if it breaks, the
-/// result contains the measurements so far. Changes no system settings. Its threads copy the descriptor
-/// table of the calling thread, so it is unsuitable for programs with many descriptors.
+/// If `watch` breaks, the result contains the measurements so far. The threads copy the caller's
+/// descriptor table.
 ///
-/// Fails if the destination is unreachable, the source is not an address of this host, or no strategy is
+/// # Errors
+/// If the destination is unreachable, the source is not an address of this host, or no strategy is
 /// available.
 pub fn measure(
     config: &Config,

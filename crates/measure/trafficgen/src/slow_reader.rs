@@ -1,13 +1,7 @@
-//! A reader with variable speed, as real applications have, and an unlimited sender. Benchmarks with a
-//! constant reader do not show these effects.
+//! A reader with variable speed, as real applications have, and an unlimited sender.
 //!
-//! - [`Programme`]: the behaviour of a reader, as data.
-//! - [`serve`]: sends without limit to every client that connects.
-//! - [`read`]: reads from any sender according to a programme, and samples the connection.
-//! - [`Recording`]: the result.
-//!
-//! Internal modules: `pace` computes how much may be read until when; `reader` is the thread that reads;
-//! `summary` computes the figures and `warnings` judges them.
+//! [`serve`] sends to every client; [`read`] reads from any sender according to a [`Programme`] and
+//! returns a [`Recording`].
 
 mod connect;
 mod pace;

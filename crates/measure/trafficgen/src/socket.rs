@@ -13,8 +13,8 @@ use tcp::Clock;
 
 use crate::wait;
 
-/// Connects, and calls `watch` periodically, which can abort it. The kernel's connect timeout applies. The
-/// socket is non-blocking afterwards.
+/// `watch` can abort it. The kernel's connect timeout applies. The socket is non-blocking
+/// afterwards.
 pub(crate) fn reach(
     socket: &Socket,
     address: SocketAddr,
@@ -37,7 +37,7 @@ pub(crate) fn reach(
     }
 }
 
-/// Makes a socket listen. Accepted connections inherit its options; accept() does not block.
+/// Accepted connections inherit the options; accept() does not block.
 pub(crate) fn listen(socket: Socket, address: SocketAddr) -> io::Result<TcpListener> {
     // TIME_WAIT connections of a previous server do not block the port.
     socket.set_reuse_address(true)?;
@@ -51,21 +51,19 @@ pub(crate) fn listen(socket: Socket, address: SocketAddr) -> io::Result<TcpListe
     Ok(socket.into())
 }
 
-/// Makes calls on a connection block for at most [`wait::CALL`], so that the caller can check for a stop
-/// request.
+/// For at most [`wait::CALL`], so that the caller can check for a stop request.
 pub(crate) fn block_briefly(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(wait::CALL))?;
     stream.set_write_timeout(Some(wait::CALL))
 }
 
-/// Whether a call timed out after [`wait::CALL`] or was interrupted. `TimedOut` is not included: it means
-/// that TCP aborted the connection.
+/// A timeout after [`wait::CALL`] or an interruption. `TimedOut` is not included: TCP aborted the
+/// connection.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Sets the congestion control algorithm. The error contains the kernel's error and the available names.
 pub(crate) fn choose_congestion(socket: &Socket, name: &str) -> Result<(), (io::Error, String)> {
     socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
         let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -73,7 +71,6 @@ pub(crate) fn choose_congestion(socket: &Socket, name: &str) -> Result<(), (io::
     })
 }
 
-/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

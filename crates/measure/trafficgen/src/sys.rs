@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Number of written bytes that the peer has not acknowledged, sent or unsent.
+/// Bytes written, sent or unsent, that the peer has not acknowledged.
 pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     let socket = socket.as_fd().as_raw_fd();
@@ -15,13 +15,12 @@ pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<u64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
 }
 
-/// Limits the window that this socket and its accepted connections advertise (`TCP_WINDOW_CLAMP`).
+/// `TCP_WINDOW_CLAMP`; accepted connections inherit it.
 pub(crate) fn limit_window(socket: impl AsFd, most: libc::c_int) -> io::Result<()> {
     set_bytes(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), &most.to_ne_bytes())
 }
 
-/// Limits the send rate in bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads only the first
-/// 4 bytes.
+/// `SO_MAX_PACING_RATE`. Linux before 4.20 reads only the first 4 bytes.
 pub(crate) fn set_pacing(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {
     set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &bytes_per_second.to_ne_bytes())
 }

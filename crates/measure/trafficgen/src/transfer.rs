@@ -1,9 +1,7 @@
 //! One bulk transfer over TCP or Multipath TCP. Verifies every byte and records stalls.
 //!
-//! The sender starts with a greeting, one line of JSON; the server replies that it is ready, or with an
-//! error ([`wire`]). Then the sender sends bytes of a known pattern ([`crate::payload`]) and closes its
-//! half. The server verifies them, records their arrival times ([`arrivals`]), and returns a receipt, one
-//! line of JSON. Lost bytes are the difference of two counts, never assumed to be 0.
+//! The sender greets with one line of JSON, and the server replies ([`wire`]). The server verifies
+//! the [`crate::payload`] and returns a receipt, one line of JSON.
 
 mod arrivals;
 mod buffer;

@@ -9,7 +9,6 @@ use nix::{
 };
 use tcp::Clock;
 
-/// Waits for an event on a descriptor until a deadline. Returns whether the event occurred.
 pub(crate) fn for_event(
     socket: BorrowedFd<'_>,
     event: PollFlags,
@@ -24,5 +23,4 @@ pub(crate) fn for_event(
     }
 }
 
-/// Interval at which waiting threads check for a stop request.
 pub(crate) const CALL: Duration = Duration::from_millis(100);

@@ -72,7 +72,6 @@ impl<'f> Service<'f> {
     }
 }
 
-/// Splits a token or a quoted string off the text. Escapes are not decoded: hosts and numbers need none.
 fn value(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let (value, rest) = match text.strip_prefix('"') {

@@ -1,8 +1,6 @@
 //! A message body that is sent or received in pieces, with backpressure.
 //!
-//! One type serves requests and responses, received and sent; a received body can be forwarded
-//! unchanged. A body ends with its last piece or with a [`Failure`]. Code that forwards a body must
-//! forward its failure too; everything in this crate does.
+//! A body ends with its last piece or with a [`Failure`].
 
 mod ahead;
 mod channel;
@@ -32,12 +30,10 @@ use crate::Failure;
 /// A body, in memory or streamed.
 pub struct Body {
     pieces: Pieces,
-    /// Set if the source can report lengths without copying the data.
     counted: Option<LengthOnly>,
 }
 
 enum Pieces {
-    /// All of the data, empty once it has been read.
     Whole(Bytes),
     Stream(Pin<Box<dyn Frames<Data = Bytes, Error = Failure> + Send>>),
 }
@@ -63,20 +59,17 @@ impl Body {
         Self { counted: Some(counted), ..self }
     }
 
-    /// From now on the reader uses only the lengths of pieces; their content is unspecified. A cleartext
-    /// connection then discards the data of a request body with a known length without copying it; other
-    /// sources ignore the call.
+    /// From now on the reader uses only the lengths of pieces; their content is unspecified.
     pub fn only_count(&self) {
         if let Some(counted) = &self.counted {
             counted.begin();
         }
     }
 
-    /// Returns a body that is written while it is read. At most `room` pieces (at least 1) are queued;
-    /// [`Sender::send`] waits for room.
+    /// Returns a body that is written while it is read. At most `room` pieces (at least 1) are
+    /// queued.
     ///
-    /// The body is complete only if [`Sender::finish`] is called: if the sender is dropped before that,
-    /// by an error or a panic, the body fails with [`Failure::Source`].
+    /// The body is complete only if [`Sender::finish`] is called.
     pub fn channel(room: usize) -> (Sender, Self) {
         let (sender, receiver) = channel::open(room);
         (sender, Self::stream(receiver))

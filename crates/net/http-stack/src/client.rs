@@ -1,18 +1,10 @@
 //! An HTTP client: pooled or new connections, a time stamp for each phase, and streamed bodies.
 //!
-//! [`Client::send`] returns once the response's head has arrived; the body streams. A [`Trace`] records
-//! the time stamps during the exchange and until the body has been read: name resolution, connect,
-//! handshake, and the times at which bytes were sent and received.
+//! [`Client::send`] returns once the response's head has arrived. A [`Trace`] records the time
+//! stamps during the exchange and until the body has been read.
 //!
-//! The stamps of HTTP/1.1 are exact to the read or write that carried the byte. Requests share an HTTP/2
-//! connection, so sending ends with the connection's first flush after the last part of the request, and
-//! received data is stamped with the connection's latest read when the client finds it. A header section
-//! is received as a whole, so its stamp is that of its last byte. HTTP/3 is stamped in the same way,
-//! with datagrams instead of reads and flushes.
-//!
-//! TCP_NODELAY is on. Requests have no timeout except the kernel's TCP timeouts. To cancel, the caller
-//! drops the future or the body: that closes the stream or the connection, and the trace remains
-//! readable.
+//! Requests have no timeout except the kernel's TCP timeouts. To cancel, the caller drops the
+//! future or the body.
 
 mod alternatives;
 mod byte_counter;
@@ -78,10 +70,10 @@ use self::{
 };
 use crate::{Body, Error, Failure, Origin, clock::Clock};
 
-/// Sends requests according to its configuration. Clones share connections and resolved names.
+/// Sends requests according to its configuration.
 ///
-/// Its connections live in the tokio runtime of the request that opened them. That runtime needs I/O and
-/// time enabled.
+/// Its connections live in the tokio runtime of the request that opened them. That runtime needs
+/// I/O and time enabled.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -90,7 +82,6 @@ pub struct Client {
 struct Inner {
     connections: Connections,
     connector: Arc<Connector>,
-    /// The client on whose connections this client opens its streams.
     within: Option<Client>,
     pool: Pool,
     clock: Clock,
@@ -122,10 +113,9 @@ impl Client {
         Self { inner: Arc::new(Inner { connections, connector, within, pool, clock }) }
     }
 
-    /// Returns a client that sends HTTP/1.1 requests on streams of this client's open connections: at
-    /// most `streams` per origin, each reused for consecutive requests. This costs both ends less than
-    /// HTTP/2 requests. Only servers of members offer such streams; without a connection to one,
-    /// requests are sent by this client.
+    /// Returns a client that sends HTTP/1.1 requests on streams of this client's open connections:
+    /// at most `streams` per origin, each reused for consecutive requests. Only servers of members
+    /// offer such streams.
     #[must_use]
     pub fn nested(&self, streams: usize) -> Self {
         let Inner { connections, ref connector, ref pool, clock, .. } = *self.inner;
@@ -187,20 +177,15 @@ impl Client {
         self.inner.clock
     }
 
-    /// Sends a request and returns the final response once its head is complete. The connection is
-    /// available for the next request once the body has been read to its end. `trace` must be new.
+    /// Sends a request and returns the final response once its head is complete. `trace` must be
+    /// new.
     ///
-    /// Only path and query of the request's URL are used; a Host field is added if it is missing. The
-    /// caller handles connection-specific fields (RFC 9110 section 7.6.1); those that HTTP/2 forbids are
-    /// omitted there.
-    ///
-    /// If a kept connection turns out to be closed, the request is retried once on another connection,
-    /// but only if none of it was written, or if it is idempotent, its body is in memory, and no
-    /// response had begun. [`Once`] marks a request whose method is idempotent but whose effect is not.
+    /// If a kept connection turns out to be closed, the request is retried once on another
+    /// connection, but only if none of it was written, or if it is idempotent, its body is in
+    /// memory, and no response had begun.
     ///
     /// # Errors
-    /// There is no response; the failure is the cause as far as is known. The trace shows the phases
-    /// completed.
+    /// There is no response.
     pub async fn send(
         &self,
         origin: &Origin,
@@ -219,7 +204,6 @@ impl Client {
         Ok(response)
     }
 
-    /// [`Self::send`], boxed for a [nested](Self::nested) client: a future cannot contain its own type.
     fn send_boxed<'s>(
         &'s self,
         origin: &'s Origin,
@@ -235,7 +219,6 @@ impl Inner {
         self.within.is_none() && self.connector.may_share(origin)
     }
 
-    /// Opens a stream on the shared connection to an origin, if its server supports that.
     async fn nest(&self, origin: &Origin) -> Option<Box<Http1>> {
         let connection = self.shared_http2(origin).filter(Http2::is_nesting)?;
         let stream = connection.nest(origin).await.ok()?;
@@ -262,9 +245,8 @@ impl Inner {
         on_fresh(fresh, origin, request, trace).await
     }
 
-    /// Sends the request as early data if possible. After a 425 response (RFC 8470 section 5.2), or if
-    /// ALPN selects another HTTP version than the early data was written for, it is sent again after a
-    /// full handshake.
+    /// After a 425 response (RFC 8470 section 5.2), or if ALPN selects another HTTP version than
+    /// the early data was written for, it is sent again after a full handshake.
     async fn ahead(
         &self,
         origin: &Origin,
@@ -291,8 +273,6 @@ impl Inner {
         on_fresh(fresh, origin, request, trace).await
     }
 
-    /// Sends the request on a pooled connection, and retries once elsewhere if that connection is lost.
-    /// The rare paths are boxed to keep this future small.
     async fn pooled(
         &self,
         pool: &Arc<OriginPool>,
@@ -333,7 +313,6 @@ impl Inner {
         Box::pin(self.elsewhere(pool, permit, origin, request, trace)).await
     }
 
-    /// Retries after a lost connection; its permit is still held if no other task took it.
     async fn elsewhere(
         &self,
         pool: &Arc<OriginPool>,
@@ -359,7 +338,6 @@ impl Inner {
         }
     }
 
-    /// Opens a connection for the request and puts it into the pool.
     async fn on_new(
         &self,
         pool: &Arc<OriginPool>,
@@ -374,7 +352,6 @@ impl Inner {
             Some(within) => match within.inner.nest(origin).await {
                 Some(stream) => Fresh::Http1(stream),
                 None => {
-                    // The permit counts streams of the nested client.
                     drop(permit);
                     return within.send_boxed(origin, request, trace).await;
                 }

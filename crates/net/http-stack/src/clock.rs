@@ -73,9 +73,7 @@ pub fn wall() -> String {
     rfc3339(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Formats a time since 1970 as RFC 3339 with milliseconds, UTC. The date conversion is Howard Hinnant's
-/// "chrono-compatible low-level date algorithms": years begin in March, so that the leap day is the last
-/// day of a year and month lengths follow a linear formula.
+/// Formats a time since 1970 as RFC 3339 with milliseconds, UTC.
 pub fn rfc3339(since_epoch: Duration) -> String {
     let (days, second) = (since_epoch.as_secs() / 86_400, since_epoch.as_secs() % 86_400);
     let days = days + DAYS_FROM_YEAR_0_TO_1970;
@@ -102,7 +100,6 @@ mod tests {
 
     #[test]
     fn dates() {
-        // From `date -u -d @N`.
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_400, "2000-02-29T00:00:00.000Z"),

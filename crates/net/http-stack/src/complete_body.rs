@@ -1,7 +1,6 @@
 //! A complete body, in memory or in a file from which the kernel sends it without copying.
 //!
-//! Reading 8 KB from a file and writing it to a socket takes two copies; `sendfile` takes none, because
-//! it passes the file's pages to the socket. A connection that encrypts reads the bytes instead.
+//! A connection that encrypts reads the bytes instead.
 
 use std::{
     fmt, io,
@@ -45,7 +44,6 @@ impl CompleteBody {
         self.len() == 0
     }
 
-    /// The file and the offset of the body; `None` if it is not in a file that can be sent.
     pub(crate) fn in_file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         match self {
             Self::Bytes(bytes) => memfd_buffer::place_of(bytes),

@@ -6,7 +6,6 @@ use std::{io, net::SocketAddr, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // Configuration errors.
     /// The file of trusted certificates cannot be read or contains none.
     #[error("cannot trust {}: {why}", path.display())]
     Trust {
@@ -24,7 +23,6 @@ pub enum Error {
         why: String,
     },
 
-    // Environment errors.
     /// Another program listens on the address.
     #[error(
         "{address} is already in use; stop the program that listens there (`ss -ltnp`) or choose another port"
@@ -60,7 +58,6 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Internal errors, or invalid names.
     /// No certificate could be created for the given names.
     #[error("cannot make a certificate for {}", names.join(", "))]
     Certificate {

@@ -198,7 +198,6 @@ fn http2_phrase(reason: Option<h2::Reason>) -> &'static str {
     }
 }
 
-/// Whether a server certificate was refused because it is a CA certificate.
 pub(crate) fn is_authority(error: &CertificateError) -> bool {
     let CertificateError::Other(other) = error else { return false };
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))

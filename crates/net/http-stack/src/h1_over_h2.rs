@@ -1,9 +1,6 @@
 //! HTTP/1.1 connections over streams of an HTTP/2 connection, with the extended CONNECT of RFC 8441.
 //!
-//! For many small exchanges between two processes, an HTTP/2 request costs more than its payload: each
-//! opens and closes a stream, and compresses and decompresses a header. Here the stream stays open and
-//! carries consecutive HTTP/1.1 requests. All streams share one connection and its handshake, and each
-//! has a separate flow-control window.
+//! Here the stream stays open and carries consecutive HTTP/1.1 requests.
 
 use std::{
     io,
@@ -18,7 +15,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{http1::SendfileIo, http2::poll_data, tunnel::Bytestream};
 
-/// One end of such a stream, with the guard that counts it.
 pub(crate) struct H1OverH2<C> {
     sending: SendStream<Bytes>,
     receiving: Receiving,
@@ -27,7 +23,6 @@ pub(crate) struct H1OverH2<C> {
 }
 
 enum Receiving {
-    /// The server has not responded yet. Data is sent without waiting for the response.
     Awaited(ResponseFuture),
     Agreed(RecvStream),
 }
@@ -41,7 +36,6 @@ impl<C> H1OverH2<C> {
         Self { sending, receiving: Receiving::Agreed(receiving), unread: Bytes::new(), _counted: counted }
     }
 
-    /// Returns how many of these bytes the flow-control window allows.
     fn room(&mut self, cx: &mut Context<'_>, bytes: usize) -> Poll<io::Result<usize>> {
         self.sending.reserve_capacity(bytes);
         let room = match self.sending.capacity() {
@@ -101,7 +95,6 @@ impl<C: Unpin> AsyncWrite for H1OverH2<C> {
         self.poll_write_vectored(cx, &[io::IoSlice::new(bytes)])
     }
 
-    /// Sends all parts in one frame.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -134,7 +127,6 @@ impl<C: Unpin> AsyncWrite for H1OverH2<C> {
     }
 }
 
-/// For HTTP/1.1, the end of the stream is the end of the connection.
 fn io_error(error: h2::Error) -> io::Error {
     match error.get_io() {
         Some(inner) => inner.kind().into(),

@@ -1,16 +1,9 @@
 //! HTTP/1.1 messages as bytes (RFC 9112), without I/O, for client and server.
 //!
-//! | topic | module |
-//! | --- | --- |
-//! | the end of a head, and its contents | [`head`] |
-//! | the length of a body, or why it is ambiguous | [`framing`] |
-//! | chunked coding and trailers, reading and writing | [`chunked`] |
-//! | incoming bodies | [`body`] |
-//! | outgoing messages, and their destination | `outgoing.rs`, `outlet.rs` |
-//!
-//! Parsing is strict where two implementations could interpret the same bytes as different messages,
-//! because request smuggling depends on that: such a message is an error and its connection is closed.
-//! The memory used for a peer's bytes is bounded by [`limits`](crate::limits).
+//! Parsing is strict where two implementations could interpret the same bytes as different
+//! messages, because request smuggling depends on that: such a message is an error and its
+//! connection is closed. The memory used for a peer's bytes is bounded by
+//! [`limits`](crate::limits).
 
 pub mod body;
 mod chunk;
@@ -60,8 +53,7 @@ pub enum Malformed {
     Version,
 }
 
-/// Removes the fields that are forbidden in trailers: framing, routing and content (RFC 9110 section
-/// 6.5.1).
+/// Removes the fields for framing, routing and content (RFC 9110 section 6.5.1).
 pub(crate) fn clear_trailers(trailers: &mut HeaderMap) {
     let unfit: Vec<HeaderName> = trailers.keys().filter(|name| !may_trail(name)).cloned().collect();
     for name in &unfit {

@@ -8,14 +8,13 @@ use hyper::body::Frame;
 
 use crate::{Failure, Stage, http1::clear_trailers};
 
-/// Returns the next bytes of a stream and releases the same amount of flow-control window.
 pub(crate) fn poll_data(
     stream: &mut RecvStream,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Result<Bytes, h2::Error>>> {
     let data = ready!(stream.poll_data(cx));
     if let Some(Ok(data)) = &data {
-        // Releasing fails only if it exceeds the received data, which is not the case here.
+        // Fails only if more is released than was received.
         let _ = stream.flow_control().release_capacity(data.len());
     }
     Poll::Ready(data)

@@ -17,7 +17,7 @@ pub(crate) use self::{
 };
 use crate::{Failure, http1::framing};
 
-/// The Content-Length of a message, if present. An invalid value makes the message malformed.
+/// An invalid value makes the message malformed.
 pub(crate) fn announced(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     framing::length(headers).map_err(|_| MALFORMED)
 }

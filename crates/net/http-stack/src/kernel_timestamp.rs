@@ -1,7 +1,7 @@
 //! Measures how long received data was in the kernel before it was read.
 //!
-//! Waking a waiting program takes as long as a short network path. The kernel records the arrival time
-//! of packets (`SO_TIMESTAMPNS`, man 7 socket), which is read here without consuming data.
+//! The kernel records the arrival time of packets (`SO_TIMESTAMPNS`, man 7 socket), which is read
+//! here without consuming data.
 
 use std::{
     io::IoSliceMut,
@@ -23,12 +23,12 @@ use nix::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeInKernel(pub Duration);
 
-/// Enables time stamps of packets, with a short delay. If this fails, waiting times are unavailable.
+/// If this fails, waiting times are unavailable.
 pub(crate) fn note(socket: impl AsFd) {
     let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
 }
 
-/// How long the first unread byte has been in the kernel; `None` without unread data or a time stamp.
+/// `None` without unread data or a time stamp.
 pub(crate) fn of_unread(socket: impl AsFd) -> Option<TimeInKernel> {
     let mut byte = [0];
     let mut place = [IoSliceMut::new(&mut byte)];

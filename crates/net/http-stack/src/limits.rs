@@ -1,11 +1,8 @@
 //! Limits on everything whose size a peer determines.
 //!
-//! h2, h3, quinn and rustls parse untrusted bytes, and have their own fuzz targets. This crate bounds
-//! their resources; for that it also checks the types and lengths of HTTP/3 frames (`http3/bounded.rs`)
-//! and validates the field sections of requests. HTTP/1.1 is parsed and bounded in
-//! [`http1`](crate::http1). Limits that a caller chooses are in
-//! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
-//! [`server::Config`](crate::server::Config), with defaults from this module.
+//! Limits that a caller chooses are in [`client::Limits`](crate::client::Limits),
+//! [`client::Windows`](crate::client::Windows) and [`server::Config`](crate::server::Config), with
+//! defaults from this module.
 
 use std::time::Duration;
 
@@ -13,12 +10,10 @@ use std::time::Duration;
 /// limit. HTTP/2 and HTTP/3 limit only the size: see [`HEADER_BYTES`].
 pub const HEADERS: usize = 100;
 
-/// Bytes of one message's header, and of its read buffer. Four times the limit of common servers. HTTP/2
-/// and HTTP/3 add 32 bytes for each field (RFC 9113 section 6.5.2, RFC 9114 section 4.2.2).
+/// Bytes of one message's header, and of its read buffer.
 pub const HEADER_BYTES: usize = 64 * 1024;
 
-/// Names and origins for which a client caches addresses and connections. Redirects could add any number
-/// of them.
+/// Names and origins for which a client caches addresses and connections.
 pub const ORIGINS: usize = 64;
 
 /// How long a server waits for a connection's handshake, a request's header, or the next piece of a
@@ -34,8 +29,7 @@ pub const CONNECTIONS: usize = 16_384;
 /// Concurrent streams of a client on one HTTP/2 connection of a server.
 pub const STREAMS: u32 = 1000;
 
-/// The HTTP/2 flow-control window of a server, per stream and per connection. One window per round trip:
-/// at an RTT of 100 ms a client can send 84 Mbit/s.
+/// The HTTP/2 flow-control window of a server, per stream and per connection.
 pub const UPLOAD_WINDOW: u32 = 1 << 20;
 
 /// The HTTP/2 flow-control window of a client per stream: Chrome's 6 MiB, which allows 160 Mbit/s at an

@@ -1,13 +1,10 @@
 //! Memory pages that the kernel sends without copying.
 //!
-//! Copying a body of 64 KB into a socket takes as much CPU time as the rest of the response. `sendfile`
-//! passes the pages of a file to the socket without a copy. So cached bodies can be moved into an
-//! in-memory file (`memfd_create`) that this process maps: they are readable like any other bytes, and a
-//! cleartext connection finds their offset in the file with [`place_of`].
+//! `sendfile` passes the pages of a file to the socket without a copy. So cached bodies can be
+//! moved into an in-memory file (`memfd_create`) that this process maps.
 //!
-//! Each range of the file is written once, before it is used. When the bytes are dropped, the pages are
-//! removed from the file (hole punching): a socket that has not sent them yet keeps its references, and
-//! the next user of the range gets new pages.
+//! When the bytes are dropped, the pages are removed from the file (hole punching): a socket that
+//! has not sent them yet keeps its references, and the next user of the range gets new pages.
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -35,13 +32,11 @@ pub fn moved<'p>(pieces: impl Iterator<Item = &'p Bytes> + Clone) -> Option<Byte
     Some(Bytes::from_owner(extent))
 }
 
-/// Returns the file and the offset of these bytes; `None` if they are not in the file.
 pub(crate) fn place_of(bytes: &[u8]) -> Option<(BorrowedFd<'static>, u64)> {
     let pages = PAGES.get()?.as_ref()?;
     Some((pages.file.as_fd(), pages.mapping.offset_of(bytes)?))
 }
 
-/// The file of this process, if it could be created.
 static PAGES: OnceLock<Option<Pages>> = OnceLock::new();
 
 struct Pages {
@@ -53,11 +48,9 @@ struct Pages {
 #[derive(Default)]
 struct Room {
     free: [Vec<u64>; CLASSES],
-    /// The offset from which the file has never been used.
     end: u64,
 }
 
-/// A range of the file that contains a body.
 struct Extent {
     pages: &'static Pages,
     class: usize,
@@ -84,8 +77,8 @@ impl Pages {
         })
     }
 
-    /// Releases a range. If its pages cannot be removed, the range is not reused, because a socket may
-    /// still send them.
+    /// If its pages cannot be removed, the range is not reused, because a socket may still send
+    /// them.
     fn give_back(&self, class: usize, place: u64) {
         if punch_hole(&self.file, place, size(class) as u64).is_ok() {
             self.room.lock().unwrap_or_else(PoisonError::into_inner).free[class].push(place);
@@ -105,20 +98,18 @@ impl Drop for Extent {
     }
 }
 
-/// The smallest class for this length. There are four classes per power of two, so at most a fifth of a
-/// range is unused; unused pages are not allocated.
+/// There are four classes per power of two, so at most a fifth of a range is unused; unused pages
+/// are not allocated.
 fn class(length: usize) -> usize {
     (0..CLASSES).find(|&class| size(class) >= length).unwrap_or(CLASSES - 1)
 }
 
-/// The size of a class in bytes: a multiple of any kernel's page size.
+/// A multiple of any kernel's page size.
 const fn size(class: usize) -> usize {
     (LEAST + (class % 4) * LEAST / 4) << (class / 4)
 }
 
-/// Shorter bodies are copied. Whole pages are allocated, so at least eight ninths of the memory of a
-/// body of this length is used. The length at which sending without a copy becomes faster was not
-/// measured.
+/// Shorter bodies are copied.
 pub const LEAST: usize = 32 << 10;
 /// Longer bodies stay in pieces.
 pub const MOST: usize = 1 << 20;

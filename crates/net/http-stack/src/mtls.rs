@@ -1,9 +1,8 @@
 //! Mutual TLS in a closed group: each member has a certificate of the same authority, presents it as a
 //! server and as a client, and accepts no peer without one.
 //!
-//! The authority, the certificate and the revocations can be replaced while connections are open. New
-//! handshakes use the new ones. Servers verify the callers of open connections again
-//! ([`Membership::trusts`]); clients must open new connections.
+//! Servers verify the callers of open connections again ([`MeshIdentity::trusts`]); clients must open
+//! new connections.
 
 mod revoked;
 mod verifier;
@@ -32,8 +31,7 @@ use crate::{
 
 /// A certificate, its key, and the authority of the group. Clones share it.
 ///
-/// A server's certificate must match the name to which the client connects. The names in a client's
-/// certificate are passed to the request handler as [`Caller`].
+/// The names in a client's certificate are passed to the request handler as [`PeerIdentity`].
 #[derive(Debug, Clone)]
 pub struct MeshIdentity {
     shown: Arc<ReloadableCert>,
@@ -69,9 +67,7 @@ pub struct PeerIdentity(Arc<CallerCertificates>);
 #[derive(Debug)]
 struct CallerCertificates {
     names: Vec<String>,
-    /// The client's certificate, followed by the intermediate certificates.
     chain: Vec<CertificateDer<'static>>,
-    /// The generation of the verifier that last accepted the chain; 0 after the handshake.
     verified: AtomicU64,
 }
 

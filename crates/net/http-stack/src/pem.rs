@@ -11,7 +11,6 @@ use rustls::{
 
 use crate::Error;
 
-/// Reads the certificates of a file, at least one.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -29,7 +28,6 @@ pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error>
     certified.map_err(|error| refused(key, error.to_string()))
 }
 
-/// Builds a root store from the certificates of a file; `path` is for error messages.
 pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     for certificate in given {
@@ -39,7 +37,6 @@ pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<Ro
     Ok(roots)
 }
 
-/// The cryptography provider of all TLS connections.
 pub(crate) fn provider() -> CryptoProvider {
     ring::default_provider()
 }

@@ -1,6 +1,6 @@
 //! Decodes field sections of HTTP/3 (RFC 9204) without a dynamic table, which the server does not enable.
 //!
-//! h3 decodes sections too, but its map hides repeated and misplaced pseudo-header fields. Here the fields keep their order.
+//! h3 decodes sections too, but its map hides repeated and misplaced pseudo-header fields.
 
 mod huffman;
 mod static_table;
@@ -11,7 +11,6 @@ use crate::limits;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     text: Vec<u8>,
-    /// The end of each name, and the end of its value.
     ends: Vec<(usize, usize)>,
 }
 
@@ -62,11 +61,9 @@ impl Fields {
     }
 }
 
-/// Appends one field line's name and value (sections 4.5.2 to 4.5.6); returns where its name ends.
 fn line(rest: &mut &[u8], to: &mut Vec<u8>) -> Option<usize> {
     let &first = rest.first()?;
     match first {
-        // Indexed, in the static table.
         0b1100_0000.. => {
             let (name, value) = static_table::field(integer(rest, 6)?)?;
             to.extend_from_slice(name);
@@ -74,7 +71,6 @@ fn line(rest: &mut &[u8], to: &mut Vec<u8>) -> Option<usize> {
             to.extend_from_slice(value);
             Some(end)
         }
-        // A literal value with a name from the static table.
         0b0101_0000..=0b0101_1111 | 0b0111_0000..=0b0111_1111 => {
             let (name, _) = static_table::field(integer(rest, 4)?)?;
             to.extend_from_slice(name);
@@ -82,7 +78,6 @@ fn line(rest: &mut &[u8], to: &mut Vec<u8>) -> Option<usize> {
             string(rest, 7, to)?;
             Some(end)
         }
-        // A literal name and value.
         0b0010_0000..=0b0011_1111 => {
             string(rest, 3, to)?;
             let end = to.len();
@@ -94,7 +89,7 @@ fn line(rest: &mut &[u8], to: &mut Vec<u8>) -> Option<usize> {
     }
 }
 
-/// Appends a string. Its length has `bits` bits in the first byte, after the Huffman flag (RFC 7541 section 5.2).
+/// Its length has `bits` bits in the first byte, after the Huffman flag (RFC 7541 section 5.2).
 fn string(rest: &mut &[u8], bits: u32, to: &mut Vec<u8>) -> Option<()> {
     let is_coded = rest.first()? >> bits & 1 == 1;
     let length = usize::try_from(integer(rest, bits)?).ok()?;

@@ -25,7 +25,6 @@ impl ReloadableCert {
         Self { certified: RwLock::new(Arc::new(certified)), files: None }
     }
 
-    /// Reads a certificate chain, the own certificate first, and its key.
     pub(crate) fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
         Ok(Self { files: Some((chain.to_owned(), key.to_owned())), ..Self::of(certified(chain, key)?) })
     }

@@ -1,9 +1,5 @@
 //! Validates heads of requests: one set of rules for HTTP/1.1, HTTP/2 and HTTP/3.
 //!
-//! The line syntax of HTTP/1.1 is in [`http1`](crate::http1). Its rules for Host and Content-Length are
-//! here. HTTP/2 (RFC 9113 section 8) and HTTP/3 (RFC 9114 section 4) share one format: a field section
-//! that begins with pseudo-header fields.
-//!
 //! Each accepted section is also a valid request of HTTP/1.1 with the same meaning.
 
 use hyper::{
@@ -73,7 +69,6 @@ pub fn check_trailers<'f>(fields: impl IntoIterator<Item = Field<'f>>) -> Result
     Ok(())
 }
 
-/// Validates a request head from h2, which rejects most malformed requests, but not all.
 pub(crate) fn check_http2(head: &request::Parts) -> Result<(), Malformed> {
     let mut checked = Head {
         method: Some(head.method.as_str().as_bytes()),
@@ -205,8 +200,7 @@ fn is_path(path: &[u8], method: &[u8]) -> bool {
     is_whole_server || is_path
 }
 
-/// Whether this is a name or an address with an optional port (RFC 3986 section 3.2.2): without user
-/// information, and not empty.
+/// Without user information, and not empty.
 pub(crate) fn is_host(text: &[u8]) -> bool {
     let (host, rest) = match text.first() {
         Some(b'[') => match text.iter().position(|&byte| byte == b']') {
@@ -239,7 +233,7 @@ fn is_port(digits: &[u8]) -> bool {
     digits.len() <= 5 && decimal(digits).is_some_and(|port| port <= u64::from(u16::MAX))
 }
 
-/// The Host field of a request over HTTP/1.1: exactly one, and valid. HTTP/1.0 may omit it (RFC 9112 section 3.2).
+/// Exactly one, and valid. HTTP/1.0 may omit it (RFC 9112 section 3.2).
 pub(crate) fn host(version: Version, headers: &HeaderMap) -> Result<Option<&[u8]>, Malformed> {
     let mut hosts = headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -249,8 +243,7 @@ pub(crate) fn host(version: Version, headers: &HeaderMap) -> Result<Option<&[u8]
     }
 }
 
-/// The Content-Length of a request. Two equal values are an error too, because servers disagree about
-/// them.
+/// Two equal values are an error too, because servers disagree about them.
 ///
 /// # Errors
 /// There are several values, or the value is not a decimal number.

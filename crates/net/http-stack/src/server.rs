@@ -80,10 +80,8 @@ use crate::{Error, MeshIdentity, ShutdownSignal, sys};
 pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
-    /// Set if only members are served.
     members: Option<MtlsRejections>,
     http3: Option<Http3>,
-    /// Whether responses announce HTTP/3, served here or by another server of this process.
     announces_http3: bool,
     per_address: Arc<PerIpLimit>,
     config: Config,
@@ -108,14 +106,13 @@ pub enum End {
     /// All requests in flight were completed.
     Complete,
     /// Some requests were aborted: they took longer than [`Config::stop_grace`], or
-    /// [`Stop`](crate::Stop) was requested twice.
+    /// [`ShutdownSignal`](crate::Stop) was requested twice.
     Cut,
 }
 
 impl Server {
-    /// Listens on all `addresses`; port 0 selects a free port. As usual on Linux, :: includes IPv4,
-    /// unless 0.0.0.0 is also used with that port. Must be called in a tokio runtime with I/O and time
-    /// enabled.
+    /// Listens on all `addresses`; port 0 selects a free port. Must be called in a tokio runtime
+    /// with I/O and time enabled.
     ///
     /// # Errors
     /// An address is unavailable.
@@ -175,7 +172,7 @@ impl Server {
     }
 
     /// Serves only members of a closed group, with HTTP/2 over TLS on all sockets. Each request has a
-    /// [`Caller`](crate::Caller) extension.
+    /// [`PeerIdentity`](crate::Caller) extension.
     #[must_use]
     pub fn with_members(self, own: &MeshIdentity) -> Self {
         Self { tls: Some(TlsAcceptor::from(own.server())), members: Some(MtlsRejections::new()), ..self }
@@ -204,12 +201,11 @@ impl Server {
         addresses.map_err(|source| Error::System { what: "get the local address of a socket", source })
     }
 
-    /// Serves until the stop signal. Then the server accepts no more connections, notifies its clients,
-    /// and completes the requests in flight, for at most [`Config::stop_grace`] or until a second stop
-    /// signal. It aborts the rest; dropping this future aborts everything.
+    /// Serves until the stop signal. Then the server accepts no more connections, notifies its
+    /// clients, and completes the requests in flight, for at most [`Config::stop_grace`] or until a
+    /// second stop signal.
     ///
-    /// Connections are tasks of the current runtime. Raises the process's limit of open files as far as
-    /// permitted.
+    /// Raises the process's limit of open files as far as permitted.
     pub async fn serve<H: Handler>(self, handler: H, stop: &ShutdownSignal) -> End {
         // Each connection needs one or two files; a few more are for listeners, timers and standard
         // streams.
@@ -226,7 +222,6 @@ impl Server {
             config: self.config,
             stop: stop.clone(),
         });
-        // Connections end when `alive` is dropped.
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
@@ -252,8 +247,7 @@ impl Server {
     }
 }
 
-/// Accepts connections until the stop signal. Without a free permit, new connections wait in the accept
-/// queue.
+/// Without a free permit, new connections wait in the accept queue.
 async fn accept<H: Handler>(
     listener: TcpListener,
     context: Arc<Context<H>>,
@@ -294,11 +288,9 @@ async fn accept<H: Handler>(
     }
 }
 
-/// Open files that are not connections: listeners, timers, standard streams.
 const RESERVED_FILES: usize = 64;
 
-/// The delay after a failed `accept`: hardly noticeable, and long enough to avoid a busy loop while file
-/// descriptors are exhausted.
+/// Hardly noticeable, and long enough to avoid a busy loop while file descriptors are exhausted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep};
 
-/// A timeout that restarts with each step of the peer. Restarting only reads a clock; the timer is reset
-/// only when it fires.
+/// Restarting only reads a clock; the timer is reset only when it fires.
 pub(crate) struct StallTimeout {
     limit: Duration,
     since: Instant,

@@ -49,7 +49,6 @@ pub(crate) fn watch(timer: TimerFd) -> io::Result<AsyncFd<TimerDescriptor>> {
     watched.map_err(io::Error::from)
 }
 
-/// Creates an in-memory file of this length, without allocated pages.
 pub(crate) fn memory_file(name: &str, length: u64) -> io::Result<OwnedFd> {
     let file = memfd_create(name, MFdFlags::MFD_CLOEXEC)?;
     ftruncate(&file, offset(length)?)?;
@@ -68,7 +67,6 @@ pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> io::Res
     Ok(())
 }
 
-/// Reads from an offset of a file until `bytes` is full.
 pub(crate) fn read_at(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         let read = pread(file, bytes, offset(at)?)?;
@@ -86,7 +84,6 @@ pub(crate) fn punch_hole(file: &OwnedFd, at: u64, length: u64) -> io::Result<()>
     Ok(fallocate(file, how, offset(at)?, offset(length)?)?)
 }
 
-/// Sends bytes of a file to a socket; returns the number accepted.
 pub(crate) fn send_file(
     socket: impl AsFd,
     file: BorrowedFd<'_>,
@@ -103,8 +100,7 @@ pub(crate) fn send_first(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     Ok(send(socket.as_fd().as_raw_fd(), bytes, how)?)
 }
 
-/// Discards up to `most` received bytes of a TCP socket; returns their number, 0 at the end. Nothing is
-/// copied (`MSG_TRUNC`, man 7 tcp).
+/// Returns the number of discarded bytes, 0 at the end. Nothing is copied (`MSG_TRUNC`, man 7 tcp).
 #[expect(unsafe_code, reason = "no safe function takes a length without a place")]
 pub(crate) fn discard(socket: impl AsFd, most: usize) -> io::Result<usize> {
     let how = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
@@ -114,7 +110,6 @@ pub(crate) fn discard(socket: impl AsFd, most: usize) -> io::Result<usize> {
     usize::try_from(discarded).map_err(|_| io::Error::last_os_error())
 }
 
-/// The kernel's pacing rate of a TCP connection, in bytes per second.
 #[expect(unsafe_code, reason = "no safe function asks for it")]
 pub(crate) fn pacing_rate(socket: impl AsFd) -> io::Result<u64> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
@@ -152,7 +147,7 @@ impl Mapping {
         Ok(Self { begin: begin.cast(), length: size.get() })
     }
 
-    /// Bytes of the file. The caller guarantees that they have been written and are not modified while
+    /// The caller guarantees that these bytes have been written and are not modified while
     /// borrowed.
     #[expect(unsafe_code, reason = "the compiler does not know who writes to the file")]
     pub(crate) fn bytes(&self, at: u64, length: usize) -> &[u8] {
@@ -160,11 +155,11 @@ impl Mapping {
         assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "within the mapping");
         // SAFETY: the range is within the mapping, as asserted above, and the mapping lives as long as
         // the process. Each range of the file is written once, before it is read, and its pages remain
-        // until it is no longer borrowed (`pages.rs`).
+        // until it is no longer borrowed (`memfd_buffer.rs`).
         unsafe { slice::from_raw_parts(self.begin.as_ptr().add(at), length) }
     }
 
-    /// The offset of these bytes in the file; `None` if they are not in this mapping.
+    /// `None` if they are not in this mapping.
     pub(crate) fn offset_of(&self, bytes: &[u8]) -> Option<u64> {
         let at = bytes.as_ptr().addr().checked_sub(self.begin.as_ptr().addr())?;
         at.checked_add(bytes.len()).filter(|&end| end <= self.length).map(|_| at as u64)

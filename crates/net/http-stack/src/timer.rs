@@ -1,8 +1,6 @@
 //! A timer with microsecond precision for tokio.
 //!
-//! tokio's timer has a resolution of 1 ms, as long as a request within a data centre takes. A timerfd is
-//! a high-resolution timer of the kernel, is not subject to timer slack, and wakes the runtime like a
-//! socket: without a second thread or a hand-over.
+//! tokio's timer has a resolution of 1 ms, as long as a request within a data centre takes.
 
 use std::{io, time::Duration};
 

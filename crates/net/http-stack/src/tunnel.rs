@@ -42,7 +42,6 @@ impl<S: Bytestream> Bytestream for client::TlsStream<S> {
     }
 }
 
-/// An in-process stream, which cannot be reset.
 impl Bytestream for DuplexStream {
     fn reset(&mut self) {}
 }

@@ -1,13 +1,11 @@
 //! Runs tests in separate network namespaces, in which all ports are free.
 //!
-//! A port that one program has bound is unavailable to all other programs of the namespace, whatever its
-//! addresses are. Tests that count ports would disturb each other, and would be disturbed by every connection
-//! on the machine.
+//! A port that one program has bound is unavailable to all other programs of the namespace,
+//! whatever its addresses are.
 
 use std::process::Command;
 
-/// Runs the test with this name (its path in the crate) again in a new network namespace with loopback up,
-/// and executes `body` there. Needs root or user namespaces, and the programs `unshare` and `ip`.
+/// Needs root or user namespaces, and the programs `unshare` and `ip`.
 #[track_caller]
 pub(crate) fn alone(test: &str, body: impl FnOnce()) {
     if std::env::var_os(MARK).is_some() {
@@ -27,5 +25,4 @@ pub(crate) fn alone(test: &str, body: impl FnOnce()) {
     assert!(said.contains("1 passed"), "{test}: {said}{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Set inside the separate namespace.
 const MARK: &str = "LONGHAUL_TEST_IS_ALONE";

@@ -1,9 +1,7 @@
 //! The network namespace's counters (`/proc/net/netstat`, `/proc/net/snmp`) and TCP's memory
 //! (`/proc/net/sockstat`).
 //!
-//! The set of counters depends on the kernel, so they are identified by the names in the file headers:
-//! `TcpExt` and `MPTcpExt` in one file, `Tcp` and the other SNMP tables in the other. A counter that the
-//! kernel lacks is absent, not 0.
+//! A counter that the kernel lacks is absent, not 0.
 
 use std::{
     collections::BTreeMap,
@@ -69,9 +67,7 @@ impl Source {
 }
 
 impl Reading {
-    /// Updates the reading with the contents of one of the three files. Other lines and values are ignored.
-    /// Returns the counters of `tcp` that have increased since the last update, with the differences; this is
-    /// cheaper than a comparison of all counters.
+    /// Updates the reading with the contents of one of the three files.
     pub fn renew(&mut self, text: &str) -> Counters {
         let mut grown = Counters::new();
         for (name, now) in ["TcpExt", "Tcp"].into_iter().flat_map(|table| counters_of(text, table)) {
@@ -95,7 +91,7 @@ impl Reading {
     }
 }
 
-/// Stores a counter; returns its previous value, if known.
+/// Returns its previous value, if known.
 fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
     match counters.get_mut(name) {
         Some(before) => Some(std::mem::replace(before, now)),
@@ -103,8 +99,7 @@ fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
     }
 }
 
-/// Each table consists of two lines that begin with its name: one with names and one with numbers. Values
-/// other than natural numbers, such as `MaxConn`, are skipped.
+/// Values other than natural numbers, such as `MaxConn`, are skipped.
 fn counters_of<'t>(text: &'t str, table: &str) -> impl Iterator<Item = (&'t str, u64)> {
     let of_table = |line: &'t str| line.strip_prefix(table)?.strip_prefix(':');
     let mut lines = text.lines().filter_map(of_table);
@@ -112,7 +107,6 @@ fn counters_of<'t>(text: &'t str, table: &str) -> impl Iterator<Item = (&'t str,
     std::iter::zip(names, numbers).filter_map(|(name, number)| Some((name, number.parse().ok()?)))
 }
 
-/// "TCP: inuse 5 orphan 0 tw 0 alloc 6 mem 1": pages of memory.
 fn memory_bytes(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("TCP: inuse"))?;
     let pages: u64 = line.split_whitespace().skip_while(|word| *word != "mem").nth(1)?.parse().ok()?;
@@ -184,7 +178,6 @@ mod tests {
             {
                 assert!(counter(name).is_some(), "{kernel} {name}");
             }
-            // `MaxConn` is -1. Packets of IP and UDP are not counters of TCP.
             assert_eq!(
                 (counter("MaxConn"), counter("InReceives"), counter("NoPorts")),
                 (None, None, None),

@@ -279,7 +279,6 @@ impl States {
 }
 
 impl Key {
-    /// The key of the connection between two addresses, with any cookie.
     pub(crate) fn between(local: SocketAddr, remote: SocketAddr) -> Self {
         message::key(local, remote)
     }

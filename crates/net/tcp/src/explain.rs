@@ -4,11 +4,8 @@
 //! - [`Observer`]: start here. Observes connections for a while, and changes nothing.
 //! - [`judge`]: the conclusions from an observation. Pure.
 //!
-//! A connection is judged from this end. The kernel counts for how long a sender was busy, and for which part
-//! of that time the peer's window or the send buffer limited it. The samples in between show what limited it
-//! for the rest, and what limited a receiver. Internally, `figures` derives values from the samples, and
-//! `held` divides a sender's time. `sender`, `receiver`, `network` and `state` select the limit; `limit` has
-//! a file for each limit with its detection, its sentence and its advice.
+//! A connection is judged from this end. The kernel counts for how long a sender was busy, and for
+//! which part of that time the peer's window or the send buffer limited it.
 
 mod ceiling;
 mod evidence;
@@ -173,7 +170,6 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// An explanation for a listener, or for the ports to one destination.
     fn without_connection(local: String, remote: String, limit: Limit, finding: Finding) -> Self {
         Self {
             local,
@@ -202,7 +198,6 @@ impl Explanation {
     }
 }
 
-/// A limit, the division of the time, and findings, of which the first is the reason.
 struct Verdict {
     role: Role,
     limit: Limit,
@@ -228,7 +223,6 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
     all.extend(listener::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
-    // Source ports and listeners affect all future connections; they have no time shares and are first.
     all.sort_by_key(|each| each.shares.is_some());
     all
 }
@@ -277,12 +271,10 @@ impl Case<'_> {
         match self.figures.role() {
             Role::Sender => self.sender(),
             Role::Receiver => self.receiver(),
-            // No data was transferred, and no data is queued.
             Role::Neither => self.at_rest(Limit::Idle, idle::finding(&self.figures)),
         }
     }
 
-    /// A verdict that follows from the state of the connection, without a division of time.
     fn at_rest(&self, limit: Limit, finding: Finding) -> Verdict {
         Verdict {
             role: self.figures.role(),
@@ -298,12 +290,10 @@ impl Case<'_> {
         self.around.listeners.iter().find(|listener| Listener::takes(listener.local, local))
     }
 
-    /// The process that has it open, as the object of a sentence.
     fn program(&self) -> String {
         self.program_or("the program")
     }
 
-    /// The process at the beginning of a sentence.
     fn subject(&self) -> String {
         self.program_or("The program")
     }

@@ -23,7 +23,6 @@ impl<Kind> Finding<Kind> {
         Self { kind, sentence, evidence, advice, is_inferred: false }
     }
 
-    /// Marks the cause as inferred.
     pub(crate) fn inferred(self) -> Self {
         Self { is_inferred: true, ..self }
     }

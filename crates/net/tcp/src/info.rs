@@ -290,7 +290,6 @@ impl Info {
         })
     }
 
-    /// The fields of later kernels, in the order of their introduction.
     fn later(&mut self, next: &mut Cursor<'_>) {
         self.busy_time_us = next.u64();
         self.rwnd_limited_us = next.u64();
@@ -319,8 +318,7 @@ impl Info {
     }
 }
 
-/// Decodes a `struct mptcp_subflow_data` and the structures after it. The kernel reports their length: the
-/// requested one, or its own if that is smaller.
+/// The kernel reports their length: the requested one, or its own if that is smaller.
 fn subflows(bytes: &[u8]) -> Vec<Info> {
     let (head, infos) = bytes.split_at_checked(sys::SUBFLOW_DATA).unwrap_or_default();
     let mut head = Cursor(head);
@@ -331,7 +329,6 @@ fn subflows(bytes: &[u8]) -> Vec<Info> {
     each.filter_map(Info::decode).collect()
 }
 
-/// The remaining bytes. After the first field that does not fit, all further fields are absent.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
@@ -363,7 +360,6 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// The size of the structure by the first kernel that had it, and the number of later fields.
     const SIZES: [(&str, usize, usize); 9] = [
         ("4.9", 168, 0),
         ("4.10", 192, 3),
@@ -376,7 +372,6 @@ mod tests {
         ("newer", 300, 24),
     ];
 
-    /// Bytes of which each 4 are a different number.
     fn numbered(size: usize) -> Vec<u8> {
         (0..size / 4).flat_map(|word| u32::try_from(word).unwrap().to_ne_bytes()).collect()
     }
@@ -385,7 +380,6 @@ mod tests {
     fn each_kernel_tells_what_it_has() {
         for (kernel, size, later) in SIZES {
             let info = Info::decode(&numbered(size)).unwrap();
-            // Words 17 and 20 of the structure in every version.
             assert_eq!((info.rtt_us, info.snd_cwnd), (17, 20), "{kernel}");
             let json = serde_json::to_value(&info).unwrap();
             let named = json.as_object().unwrap().keys().filter(|key| *key != "unknown").count();
@@ -398,7 +392,6 @@ mod tests {
 
     #[test]
     fn each_subflow_is_as_long_as_the_kernel_says() {
-        // Two structures of Linux 6.18's 280 bytes, in a larger buffer.
         let head = [16, 2, 280, 280].map(u32::to_ne_bytes).concat();
         let infos = [numbered(280), numbered(280)].concat();
         let answer = [head.as_slice(), &infos, &[0; 560]].concat();
@@ -414,6 +407,5 @@ mod tests {
         assert_eq!(info.unknown, hex(&70_u32.to_ne_bytes()));
     }
 
-    /// Number of fields that are always present.
     const FIRST: usize = 44;
 }

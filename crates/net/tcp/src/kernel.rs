@@ -158,7 +158,6 @@ mod tests {
 
     #[test]
     fn order_and_text() {
-        // Compared by number, not by digits: 6.6 is before 6.18.
         let versions =
             [Version::new(5, 15), Version::new(6, 6), Version::new(6, 6).stable(30), Version::new(6, 18)];
         assert!(versions.is_sorted());

@@ -237,7 +237,7 @@ fn is_enabled() -> Result<bool, Error> {
     }
 }
 
-/// The namespace's MPTCP counters that are not 0.
+/// Without the counters that are 0.
 fn counters() -> Result<BTreeMap<String, u64>, Error> {
     let mut counters = Source::open()?.read()?.mptcp;
     counters.retain(|_, number| *number != 0);

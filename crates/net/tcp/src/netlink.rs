@@ -24,7 +24,7 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Sends a request, and calls `each` with each message of the reply, without its header.
+    /// `each` gets each message of the reply, without its header.
     pub(crate) fn ask(
         &self,
         kind: u16,
@@ -58,7 +58,6 @@ pub(crate) struct Message<'a> {
     pub body: &'a [u8],
 }
 
-/// The messages of a datagram, up to the first truncated one.
 pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
@@ -70,7 +69,6 @@ pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// The attributes in a message or in another attribute, up to the first truncated one.
 pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -82,7 +80,6 @@ pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// The `N` bytes at an offset, if present.
 pub(crate) fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
 }
@@ -106,7 +103,7 @@ impl Attributes {
         self.with(kind | NLA_F_NESTED, &inner.0)
     }
 
-    /// A message that begins with these bytes, a multiple of four, and ends with the attributes.
+    /// `header` is a multiple of four bytes.
     pub(crate) fn after(&self, header: &[u8]) -> Vec<u8> {
         [header, &self.0].concat()
     }
@@ -118,7 +115,6 @@ fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), &flags.to_ne_bytes(), &[0; 8], body].concat()
 }
 
-/// The negative error number at the start of an error, or of the end of a multipart reply.
 fn code(body: &[u8]) -> Option<i32> {
     array(body, 0).map(i32::from_ne_bytes)
 }

@@ -13,11 +13,10 @@ pub struct Process {
     pub pid: u32,
     /// Its name (`comm`).
     pub name: String,
-    /// Its descriptor of the socket.
     pub(crate) descriptor: RawFd,
 }
 
-/// Processes by the inodes of their sockets. A shared socket belongs to the last process found.
+/// A shared socket belongs to the last process found.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(HashMap<u64, Process>);
 
@@ -26,7 +25,6 @@ impl Processes {
         let mut sockets = HashMap::new();
         for folder in fs::read_dir("/proc").into_iter().flatten().flatten() {
             if let Some(pid) = folder.file_name().to_str().and_then(|name| name.parse().ok()) {
-                // It belongs to another user, or has ended.
                 let _ = add(&mut sockets, pid);
             }
         }
@@ -63,7 +61,6 @@ fn add(sockets: &mut HashMap<u64, Process>, pid: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// "socket:[4026]".
 fn inode(target: &str) -> Option<u64> {
     target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

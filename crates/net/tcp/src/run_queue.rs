@@ -1,8 +1,5 @@
 //! The time that a runnable thread waited for a processor: a quality criterion of every measurement on this
-//! machine. The only reader of these statistics.
-//!
-//! Source: Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time on a processor, time waited
-//! for one, both in ns, and number of time slices.
+//! machine.
 
 use std::{fs::File, os::unix::fs::FileExt, path::Path, time::Duration};
 
@@ -41,7 +38,6 @@ fn parsed(text: &str) -> Option<(Duration, u64)> {
     Some((Duration::from_nanos(waited), turns))
 }
 
-/// Three numbers of up to 20 digits, two blanks and a newline.
 const LONGEST: usize = 64;
 
 #[cfg(test)]

@@ -90,7 +90,6 @@ impl Settings {
         })
     }
 
-    /// Settings from the `text` of each file below `/proc/sys/net`.
     fn of(text: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| text(name).and_then(|text| numbers::<u64, 1>(&text)).map(|[number]| number);
         Self {
@@ -124,13 +123,9 @@ impl Settings {
         }
     }
 
-    /// The defaults of `kernel` on a machine with `memory` bytes, or with plenty of memory if it is `None`. A
-    /// setting is `None` if it depends on the build of the kernel, or is unknown for such an old kernel
-    /// (before 3.4).
-    ///
-    /// The largest buffers are at most a 128th of the memory (`tcp_init()` in `net/ipv4/tcp.c`). The kernel
-    /// uses the memory that was free at boot, which differs slightly from a later `/proc/meminfo`. The value
-    /// here is a sixteenth smaller, so that a default is never reported as too low.
+    /// The defaults of `kernel` on a machine with `memory` bytes, or with plenty of memory if it is
+    /// `None`. A setting is `None` if it depends on the build of the kernel, or is unknown for such
+    /// an old kernel (before 3.4).
     pub fn defaults(kernel: Version, memory: Option<u64>) -> Self {
         if !Rule::RECEIVE_6_MIB.holds(kernel) {
             return Self::default();
@@ -166,8 +161,7 @@ impl Settings {
         }
     }
 
-    /// Settings below `kernel`'s default that make connections slower or fewer. Values of tuning guides are
-    /// often among them: 16 MiB of `tcp_rmem` where the kernel's default is 32.
+    /// Settings below `kernel`'s default that make connections slower or fewer.
     pub fn below_default(&self, kernel: Version) -> Vec<BelowDefault> {
         let defaults = Self::defaults(kernel, self.memory_bytes).limits();
         let pairs = self.limits().into_iter().zip(defaults);
@@ -179,7 +173,6 @@ impl Settings {
             .collect()
     }
 
-    /// The settings for which a larger value is never worse.
     fn limits(&self) -> [(&'static str, Option<u64>); 12] {
         let [receive, send] =
             [self.tcp_rmem, self.tcp_wmem].map(|buffers| move |index: usize| Some(buffers?[index]));
@@ -201,7 +194,6 @@ impl Settings {
     }
 }
 
-/// Exactly `N` numbers separated by blanks.
 fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<T>>>()?;
     numbers.try_into().ok()

@@ -63,9 +63,8 @@ use crate::{
 pub enum Strategy {
     /// The kernel chooses, as for ordinary programs. One port serves connections to many destinations.
     KernelDefault,
-    /// Binds a random port, and another if it is in use: "select, test, repeat". Needs 1 / (1 - used share)
-    /// attempts on average. The port is exclusive to this connection: no other socket of the network
-    /// namespace gets it without an explicit bind, whatever the addresses are.
+    /// Binds a random port, and another if it is in use: "select, test, repeat". The port is
+    /// exclusive to this connection.
     RandomBind,
     /// The kernel chooses among `size` ports at a random place in the range, and elsewhere if all of these
     /// are in use.
@@ -104,8 +103,7 @@ pub struct Attempt {
     pub tries: u32,
 }
 
-/// Connects over TCP from a port chosen by this strategy, optionally from the address `source`. For repeated
-/// connects a [`Chooser`] is faster, because it reads the port range only once.
+/// Connects over TCP from a port chosen by this strategy, optionally from the address `source`.
 pub fn connect(
     destination: SocketAddr,
     source: Option<IpAddr>,
@@ -134,8 +132,7 @@ impl Strategy {
         }
     }
 
-    /// The best strategy on the running kernel. The option is tested on a socket, which is more reliable than
-    /// the version.
+    /// The best strategy on the running kernel.
     pub fn best() -> Result<Self, Error> {
         let is_there = has_local_port_range()?;
         Ok(match Self::best_for(Version::running()?) {
@@ -177,12 +174,10 @@ impl Strategy {
         }
     }
 
-    /// Whether another port may succeed after this error.
     fn is_worth_another_try(self, errno: Errno) -> bool {
         match self {
             Self::KernelDefault | Self::FullRange => false,
             Self::RandomBind => errno == Errno::EADDRINUSE,
-            // The error of TCP and the error of UDP.
             Self::RandomWindow { .. } => [Errno::EADDRNOTAVAIL, Errno::EAGAIN].contains(&errno),
         }
     }
@@ -219,7 +214,7 @@ impl Chooser {
 
     /// Connects over TCP, optionally from the address `source`.
     ///
-    /// `AddrNotAvailable` or `AddrInUse`: no port was found. Other errors are as in [`TcpStream::connect`].
+    /// `AddrNotAvailable` or `AddrInUse`: no port was found.
     pub fn connect(&mut self, destination: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
         let socket = open(Transport::Tcp, destination)?;
         self.attach(&socket, destination, source).outcome?;
@@ -248,8 +243,7 @@ impl Chooser {
         Ok(attempt.outcome?)
     }
 
-    /// Chooses a port for a blocking socket of the caller and connects it like [`Self::connect`]. Returns the
-    /// number of attempts.
+    /// Chooses a port for a blocking socket of the caller and connects it like [`Self::connect`].
     pub fn attach(&mut self, socket: &OwnedFd, destination: SocketAddr, source: Option<IpAddr>) -> Attempt {
         let address = SockaddrStorage::from(destination);
         self.until_it_works(|chooser| {
@@ -268,7 +262,6 @@ impl Chooser {
         }
     }
 
-    /// Applies one choice of the strategy to a socket before it connects.
     fn choose(
         &mut self,
         socket: &impl AsFd,
@@ -300,13 +293,12 @@ impl Chooser {
     fn window(&mut self, size: u16) -> Result<(u16, u16), Errno> {
         let (low, high) = (self.range.low(), self.range.high());
         let more = size.saturating_sub(1);
-        // The last port of the window is between `low` and `high` + `more`.
         let last = u32::from(low) + self.below(usize::from(high - low) + 1 + usize::from(more))?;
         let first = u16::try_from(last.saturating_sub(more.into())).unwrap_or(high).max(low);
         Ok((first, u16::try_from(last).unwrap_or(high).min(high)))
     }
 
-    /// A number below `end`, a number of ports; uniformly distributed, to 1 part in 2^47.
+    /// Uniformly distributed, to 1 part in 2^47.
     fn below(&mut self, end: usize) -> Result<u32, Errno> {
         let end = u32::try_from(end).ok().filter(|end| *end > 0).ok_or(Errno::EADDRNOTAVAIL)?;
         let scaled = (u128::from(self.random.next_u64()) * u128::from(end)) >> 64;
@@ -332,7 +324,6 @@ fn unspecified(destination: SocketAddr) -> IpAddr {
     if destination.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
-/// Whether this kernel supports `IP_LOCAL_PORT_RANGE`.
 fn has_local_port_range() -> Result<bool, Error> {
     let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let told = open(Transport::Tcp, any).and_then(|socket| option::set_local_port_range(&socket, 0, 0));

@@ -15,7 +15,7 @@ pub(crate) fn page_bytes() -> u64 {
     u64::try_from(bytes).unwrap_or(4096)
 }
 
-/// Locks a file as long as it is open (flock(2)). False if it is already locked.
+/// False if it is already locked.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     // SAFETY: no pointers, and the descriptor is open as long as `file` is borrowed.
     #[expect(
@@ -30,7 +30,6 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// A socket's `struct tcp_info`, in the length of the kernel.
 pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
     let mut info = vec![0; LARGEST_INFO];
     let length = option(socket, (libc::IPPROTO_TCP, libc::TCP_INFO), &mut info)?;
@@ -41,7 +40,6 @@ pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
 /// A `struct mptcp_subflow_data` of linux/mptcp.h, and after it the `struct tcp_info` of each subflow, at
 /// most [`SUBFLOWS`]. Fails without MPTCP, for example after a fallback to TCP.
 pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
-    // Size of this structure, number of subflows (out), size of a tcp_info in the kernel (out) and here.
     let mut bytes = vec![0; SUBFLOW_DATA + SUBFLOWS * LARGEST_INFO];
     let size = |of: usize| u32::try_from(of).expect("both are below 1000").to_ne_bytes();
     bytes[0..4].copy_from_slice(&size(SUBFLOW_DATA));
@@ -50,7 +48,6 @@ pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The values of a socket's memory (`SO_MEMINFO`), in the length of the kernel.
 pub(crate) fn memory(socket: impl AsFd) -> io::Result<Vec<u8>> {
     let mut numbers = vec![0; LARGEST_MEMORY];
     let length = option(socket, (libc::SOL_SOCKET, libc::SO_MEMINFO), &mut numbers)?;

@@ -102,14 +102,12 @@ impl Timeline {
         }))
     }
 
-    /// Reads the counters; returns the increased ones.
     fn count(&mut self, now: Duration) -> Result<Counters, Error> {
         self.due = now + COUNTERS_EVERY;
         self.source.renew(&mut self.before)
     }
 
-    /// Calls `each` with a sample every `interval`, until it breaks or the connection ends. A late sample on
-    /// a busy machine does not shift the schedule.
+    /// Calls `each` with a sample every `interval`, until it breaks or the connection ends.
     pub fn watch(
         &mut self,
         interval: Duration,
@@ -128,11 +126,9 @@ impl Timeline {
     }
 }
 
-/// Every second sample at an interval of 10 ms, so that the load remains below 2 % of a core on a busy
-/// machine too: there, with cold caches, the counters take 150 us and a sample 70.
+/// Every second sample at an interval of 10 ms, so that the load remains below 2 % of a core.
 const COUNTERS_EVERY: Duration = Duration::from_millis(15);
 
-/// Rounded to microseconds: finer digits are noise of the clock and the scheduler.
 #[expect(clippy::cast_precision_loss, reason = "2^53 us are 285 years")]
 fn millis(time: Duration) -> f64 {
     time.as_micros() as f64 / 1e3
@@ -147,7 +143,6 @@ mod tests {
 
     use super::*;
 
-    /// A connection over loopback: the end that opened it, and the other end.
     fn pair(address: &str) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind(address).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -179,7 +174,6 @@ mod tests {
             // The SYN consumes a sequence number.
             assert_eq!((info.bytes_acked, info.bytes_received, last.state), (5001, 700, State::Established));
             assert!(last.skmem.is_some_and(|memory| memory.rmem_alloc >= 700));
-            // The first sample has counters, and the next one only after 15 ms.
             assert!(samples[0].counters.as_ref().unwrap().contains_key("InSegs"));
             assert!(samples.len() < 2 || samples[1].t_ms >= 15.0 || samples[1].counters.is_none());
         }

@@ -1,11 +1,8 @@
 //! Time spent in the kernel's functions that free memory in a full receive buffer, where tracing is
 //! permitted.
 //!
-//! Such a call can take tens of milliseconds, during which its processor handles no other packet, and no
-//! counter shows it. Kprobes at a function's entry and return measure the time, and the kernel maintains the
-//! histogram (a hist trigger), so that no data is copied per packet. All events belong to a private instance
-//! of tracefs, so other traces are not affected. The instance is removed when a [`Trace`] is dropped. The
-//! remains of a killed process cost a microsecond per call and are removed by the next trace.
+//! Such a call can take tens of milliseconds, during which its processor handles no other packet,
+//! and no counter shows it.
 
 mod events;
 mod tracefs;
@@ -18,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use self::tracefs::{Instance, Tracefs};
 use crate::error::Error;
 
-/// The traced functions, by their names in the kernel. They call each other, so their times overlap: find
-/// memory for a packet; prune the queue; merge packets; drop out-of-order packets. A function that the
-/// kernel's compiler has inlined is not measured separately.
+/// The traced functions, by their names in the kernel. They call each other, so their times
+/// overlap.
 pub const FUNCTIONS: [&str; 4] =
     ["tcp_try_rmem_schedule", "tcp_prune_queue", "tcp_collapse", "tcp_prune_ofo_queue"];
 

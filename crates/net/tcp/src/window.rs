@@ -1,9 +1,5 @@
 //! Required sizes of windows and buffers for a path, and the maximum rate of a path with given buffers.
 //!
-//! `throughput <= window / RTT`, so the window must reach the bandwidth-delay product. The receive buffer
-//! contains payload *and* the kernel's metadata of each packet, so the window is only a part of it, which
-//! [`Share`] describes. The send buffer contains unacknowledged data.
-//!
 //! - [`plan`]: from round trip and rate to window, buffers and the sysctl lines for a kernel.
 //! - [`ceiling`]: from buffers and round trip to the permitted rate.
 //! - [`check`]: destinations that the buffers of a host slow down.

@@ -17,7 +17,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::bench::lab::Planet;
 
-/// A received packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     pub number: u64,
@@ -25,14 +24,12 @@ pub(super) struct Seen {
     pub received: Duration,
 }
 
-/// Distribution of the gaps between packets.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
     Even,
     Poisson,
 }
 
-/// Sends packets from one host to another and returns the received packets in order of arrival.
 pub(super) fn exchange(
     planet: &Planet,
     [from, to]: [&str; 2],
@@ -43,7 +40,6 @@ pub(super) fn exchange(
 ) -> anyhow::Result<Vec<Seen>> {
     let mut receiver = super::own(planet.exec(to), &["receive"])?.stdout(Stdio::piped()).spawn()?;
     let mut output = io::BufReader::new(receiver.stdout.take().context("no output")?);
-    // The receiver prints its first line when it is listening.
     io::BufRead::read_line(&mut output, &mut String::new())?;
     let pace = match pace {
         Pace::Even => "even",
@@ -68,7 +64,6 @@ fn parse(line: &str) -> Option<Seen> {
     })
 }
 
-/// `xtask packets`: the sender and the receiver inside the hosts.
 pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
     match arguments {
         ["receive"] => receive(),
@@ -80,8 +75,8 @@ pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// Sends on a fixed schedule; small delays of the machine do not shift it. A long stall shifts the schedule,
-/// because a burst that catches up would not be a Poisson process.
+/// Sends on a fixed schedule, which small delays of the machine do not shift. A long stall shifts
+/// it, because a burst that catches up would not be a Poisson process.
 #[expect(clippy::disallowed_methods, reason = "a sender keeps a schedule")]
 fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> anyhow::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
@@ -105,7 +100,6 @@ fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> 
             Pace::Poisson => -uniform(&mut random).ln() / per_second,
         };
     }
-    // Repeated, so that at least one of them survives the link.
     for _ in 0..100 {
         thread::sleep(Duration::from_millis(10));
         write(&mut packet[..HEADER], END, now());
@@ -127,7 +121,6 @@ fn receive() -> anyhow::Result<()> {
         if first == END {
             break;
         }
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "{first} {sent} {}", received.as_nanos());
     }
     print!("{text}");
@@ -154,7 +147,6 @@ pub(super) fn uniform(random: &mut impl Rng) -> f64 {
 
 const STANDSTILL: Duration = Duration::from_millis(1);
 const PORT: u16 = 4000;
-/// Sequence number and timestamp, 8 bytes each.
 const HEADER: usize = 16;
 /// Sequence number that marks the end of the stream.
 const END: u64 = u64::MAX;

@@ -38,7 +38,6 @@ pub(super) fn poisson() -> anyhow::Result<()> {
     let planet = Planet::up("forms", &world("rate = \"10Mbit\"\nqueue = \"1s\"\n"))?;
     let seen = packets::exchange(&planet, ["visitor", "origin"], Pace::Poisson, PAYLOAD, PER_SECOND, 40)?;
     let seen_ms = seen.iter().map(one_way_ms).sum::<f64>() / count(seen.len());
-    // The engine receives the same arrivals, at the recorded send times.
     let first = seen.first().map_or(Duration::ZERO, |seen| seen.sent);
     let engine = mean_sojourn_ms(config()?, seen.iter().map(|seen| seen.sent - first)) - SERVICE_MS;
     let planet = seen_ms - ONE_WAY_MS - SERVICE_MS;
@@ -76,10 +75,8 @@ fn mean_sojourn_ms(config: Config, arrivals: impl Iterator<Item = Duration>) -> 
     total / count(packets)
 }
 
-/// A Reno bulk flow fills a FIFO queue; CoDel keeps the queue near its target.
 pub(super) fn standing() -> anyhow::Result<()> {
     for (discipline, expected, reference) in [
-        // Reno oscillates between a full pipe plus queue (240 ms) and half of that: 80 to 200 ms of queue.
         (Discipline::DropTail, "80 to 200 ms, a saw-tooth to the limit", Reference::Between(80.0, 200.0)),
         (Discipline::CODEL, "no more than twice the target of 5 ms", Reference::Between(0.0, 10.0)),
     ] {
@@ -104,7 +101,6 @@ pub(super) fn standing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The increase of the ping time due to a bulk flow.
 fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
     let link = format!("rate = \"10Mbit\"\nqueue = \"200ms\"\naqm = \"{discipline}\"\n");
     let world = world(&link).replace("10ms", "40ms");

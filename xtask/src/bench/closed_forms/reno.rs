@@ -13,20 +13,17 @@ use crate::bench::{
 pub(super) struct Outcome {
     /// Payload bits per second.
     pub goodput: f64,
-    /// Mean queueing delay of the packets after the first quarter of the run.
     pub wait_ms: f64,
 }
 
-/// A flow that always has data to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
-    /// Delay of an acknowledgement.
     pub back: Duration,
     pub seconds: u32,
 }
 
-/// Runs one Reno flow with selective acknowledgements through a link: the window grows by one segment per
-/// round trip and is halved at most once per round trip with a loss.
+/// The window grows by one segment per round trip and is halved at most once per round trip with a
+/// loss.
 pub(super) fn run(config: Config, flow: Flow) -> Outcome {
     let wire = config.rate.mean().map_or(Duration::ZERO, |rate| rate.time_for(1538));
     let shortest = config.propagation + wire;
@@ -56,16 +53,13 @@ pub(super) fn run(config: Config, flow: Flow) -> Outcome {
     }
 }
 
-/// Sequence number and send time.
 type Tag = (u64, Duration);
 
 struct Sender {
     link: Link<Tag>,
     back: Duration,
-    /// Delay without queueing.
     shortest: Duration,
     measure_from: Duration,
-    /// Arrival times of acknowledgements, with sequence numbers.
     acks: BinaryHeap<Reverse<(Duration, u64)>>,
     window: f64,
     threshold: f64,
@@ -153,9 +147,8 @@ impl Sender {
     }
 }
 
-/// Mathis, Semke, Mahdavi and Ott (1997): one loss per 1 / p segments yields a sawtooth with a mean of sqrt(3
-/// / 2 p) segments per round trip. Linux counts segments, not acknowledgements, so delayed acknowledgements
-/// change nothing.
+/// Mathis, Semke, Mahdavi and Ott (1997): one loss per 1 / p segments yields a sawtooth with a mean
+/// of sqrt(3 / 2 p) segments per round trip.
 pub(super) fn mathis() -> anyhow::Result<()> {
     let expected = 1448.0 * 8.0 / 0.1 * (3.0_f64 / 2.0 / 0.001).sqrt();
     let config = Config {

@@ -18,7 +18,6 @@ pub(super) fn overload() -> anyhow::Result<()> {
     let rate: units::Bitrate = "100Mbit".parse()?;
     let config =
         Config { rate: Rate::Constant(rate), queue: "50ms".parse()?, overhead: 38, ..Config::default() };
-    // One packet per 1538 bytes / 1.1 of the time on the wire.
     let gap = Duration::from_secs_f64(1538.0 * 8.0 / 1.1 / 100e6);
     let passed = survivors(config, 1500, 200_000, |number| gap * number);
     let engine =
@@ -105,7 +104,6 @@ fn recording() -> String {
             if index == 99 { OPPORTUNITIES } else { to_count(passed / total * f64::from(OPPORTUNITIES)) };
         let (here, start) = (until - written, 100 * u32::try_from(index).unwrap_or(u32::MAX));
         for number in 1..=here {
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "{}", start + 100 * number / here);
         }
         written = until;
@@ -113,21 +111,18 @@ fn recording() -> String {
     text
 }
 
-/// Sequence numbers of the packets that pass a separate link.
 fn survivors(config: Config, bytes: u32, packets: u32, at: impl Fn(u32) -> Duration) -> Vec<u32> {
     let mut passed = Vec::new();
     through(config, bytes, packets, at, |number, _| passed.push(number));
     passed
 }
 
-/// Arrival times of those packets.
 fn departures(config: Config, bytes: u32, packets: u32, at: impl Fn(u32) -> Duration) -> Vec<Duration> {
     let mut dues = Vec::new();
     through(config, bytes, packets, at, |_, due| dues.push(due));
     dues
 }
 
-/// Offers packets to a link, and calls `delivered` for each packet that passes.
 pub(super) fn through(
     config: Config,
     bytes: u32,
@@ -148,7 +143,6 @@ pub(super) fn through(
     link.advance(Duration::MAX / 1_000_000, &mut each);
 }
 
-/// Mean length and number of the gaps in an ascending sequence.
 fn mean_gap(numbers: &[u32]) -> (f64, usize) {
     let gaps: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
     (f64::from(gaps.iter().sum::<u32>()) / count(gaps.len()), gaps.len())
@@ -158,7 +152,6 @@ fn flow(planet: &Planet, arguments: &[&str]) -> anyhow::Result<iperf::Outcome> {
     iperf::run(&|| planet.exec("origin"), &|| planet.exec("visitor"), "origin", arguments)
 }
 
-/// Two cities 10 ms apart, with additional link properties.
 pub(super) fn world(link: &str) -> String {
     format!(
         "[[host]]\nname = \"origin\"\ncity = \"newyork\"\n[[host]]\nname = \"visitor\"\ncity = \"london\"\n\
@@ -178,5 +171,4 @@ fn to_count(number: f64) -> u32 {
 
 const LENGTH: Duration = Duration::from_secs(10);
 const OPPORTUNITIES: u32 = 4190;
-/// The packets of the first two seconds, which fill the queue.
 const FILLED: u32 = 17_880;

@@ -8,7 +8,6 @@ use std::{
 
 use anyhow::{Context, ensure};
 
-/// A response with field names in lower case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Response {
     pub(super) status: u16,
@@ -22,7 +21,6 @@ impl Response {
     }
 }
 
-/// Sends a request on a new connection.
 pub(super) fn get(server: SocketAddr, path: &str, headers: &[(&str, &str)]) -> anyhow::Result<Response> {
     let mut stream = TcpStream::connect(server).with_context(|| format!("cannot connect to {server}"))?;
     stream.set_read_timeout(Some(PATIENCE))?;

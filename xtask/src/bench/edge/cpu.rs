@@ -5,7 +5,6 @@ use std::fs;
 use anyhow::{Context, ensure};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Fields of `/proc/PID/stat` (man 5 `proc_pid_stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     id: u32,
@@ -14,7 +13,7 @@ struct Stat {
     ticks: u64,
 }
 
-/// User and kernel time since the start, in microseconds. The resolution is one clock tick, normally 10 ms.
+/// The resolution is one clock tick, normally 10 ms.
 #[expect(clippy::cast_precision_loss, reason = "ticks of a run fit")]
 pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     let ticks_per_second = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
@@ -23,7 +22,6 @@ pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     Ok(of_tree(&all, root) as f64 * 1e6 / ticks_per_second as f64)
 }
 
-/// Each process once: "self" and "thread-self" are skipped, because the process is also listed by number.
 fn all() -> anyhow::Result<Vec<Stat>> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -42,8 +40,7 @@ fn of_tree(all: &[Stat], root: u32) -> u64 {
     own + below.map(|child| of_tree(all, child.id)).sum::<u64>()
 }
 
-/// Returns `None` if the text is not a stat line. The program's name is in parentheses and may contain blanks
-/// and parentheses.
+/// The program's name is in parentheses and may contain blanks and parentheses.
 fn parse(text: &str) -> Option<Stat> {
     let (id, _) = text.split_once(" (")?;
     let (_, rest) = text.rsplit_once(") ")?;

@@ -1,7 +1,6 @@
 //! Stops the servers and removes their folder, even if this program is interrupted or killed.
 //!
-//! A shell reads a pipe from this program. If the pipe closes before the shell has read `done`, the shell
-//! cleans up.
+//! If the pipe closes before the shell has read `done`, the shell cleans up.
 
 use std::{
     io::Write,
@@ -29,7 +28,6 @@ impl Guard {
         Ok(Self(child))
     }
 
-    /// Adds a process to the list of processes to stop.
     pub(super) fn watch(&mut self, id: u32) -> anyhow::Result<()> {
         self.say(&id.to_string())
     }
@@ -42,7 +40,6 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // If the shell has exited, it needs no message.
         let _ = self.say("done");
         let _ = self.0.wait();
     }
@@ -73,7 +70,6 @@ mod tests {
         let mut server = Command::new("sleep").arg("1000").spawn().unwrap();
         let mut guard = Guard::over(folder.path()).unwrap();
         guard.watch(server.id()).unwrap();
-        // The kernel closes the pipe in the same way when this program exits.
         drop(guard.0.stdin.take());
         assert!(!server.wait().unwrap().success());
         guard.0.wait().unwrap();

@@ -35,8 +35,6 @@ struct Starts {
     own_mb: Spread,
 }
 
-/// Starts the edge `rounds` times with TLS, HTTP/3 and an admin address. Includes the program that `make
-/// dist` built, if it exists.
 pub(super) fn measure(rounds: usize) -> anyhow::Result<Idle> {
     let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir()?;
     certify(folder.path())?;
@@ -96,7 +94,6 @@ fn once(program: &Path, folder: &Path) -> anyhow::Result<Start> {
     Ok(Start { ready_ms, resident_mb: memory("VmRSS")?, own_mb: memory("RssAnon")? })
 }
 
-/// A configuration with TLS and an admin address, for a folder with certificates.
 fn configuration(folder: &Path, [clear, tls, admin]: [SocketAddr; 3]) -> String {
     let tls = tls::listening(tls::OF_LONGHAUL, tls, folder);
     let values = [
@@ -109,12 +106,10 @@ fn configuration(folder: &Path, [clear, tls, admin]: [SocketAddr; 3]) -> String 
     fill(include_str!("peers/longhaul.toml"), &values.map(|(name, value)| (name, value.as_str())))
 }
 
-/// A child process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -147,5 +142,4 @@ impl Idle {
     }
 }
 
-/// Minimum number of starts.
 const LEAST: usize = 5;

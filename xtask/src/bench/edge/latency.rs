@@ -22,12 +22,10 @@ pub(super) struct Latency {
     what: &'static str,
     /// Half of the maximum rate of the slower proxy.
     rate: u32,
-    /// Median of each round in microseconds; the first entry is the origin alone. `None` if the load
-    /// generator was late.
+    /// `None` if the load generator was late.
     p50_us: Vec<(&'static str, Vec<Option<f64>>)>,
 }
 
-/// Measures hits and forwarded requests. The order of the servers is reversed every other round.
 pub(super) fn measure(options: &Options, cores: Cores) -> anyhow::Result<Vec<Latency>> {
     let works = SCENARIOS.iter().filter(|scenario| ["hit-1k", "proxied-1k"].contains(&scenario.name));
     works
@@ -74,8 +72,8 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
 /// Requests per second that the load generator can send on schedule with half a core, next to an origin.
 const MOST: u32 = 20_000;
 
-/// The median of one run, from the first byte of a request to the last byte of its response, on persistent
-/// connections. `None` if the run was invalid.
+/// The median of one run, from the first byte of a request to the last byte of its response, on
+/// persistent connections.
 fn probe(
     work: &Scenario,
     server: SocketAddr,
@@ -117,7 +115,6 @@ impl Latency {
         text
     }
 
-    /// Added latency relative to the origin in the same round.
     fn added(&self, values: &[Option<f64>]) -> Vec<f64> {
         let pairs = values.iter().zip(&self.p50_us[0].1);
         pairs.filter_map(|(through, alone)| Some((*through)? - (*alone)?)).collect()

@@ -66,8 +66,8 @@ pub(super) fn run(
     }
 }
 
-/// The output of a load generator. `longhaul probe` exits with 1 if it could not keep its rate. This is not
-/// an error here, because the benchmark measures the cost per request.
+/// `longhaul probe` exits with 1 if it could not keep its rate. This is not an error here, because
+/// the benchmark measures the cost per request.
 fn printed(mut command: Command) -> anyhow::Result<String> {
     let output = command.output().context("cannot run taskset")?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -80,11 +80,10 @@ fn printed(mut command: Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The wrk script: it builds all requests in advance and prints its counters as JSON.
 fn script(scenario: &Scenario) -> String {
     let mut headers = String::new();
     for (name, value) in scenario.headers {
-        // Quoted strings have the same syntax in Lua and Rust. Writing to a String cannot fail.
+        // Quoted strings have the same syntax in Lua and Rust.
         let _ = write!(headers, "[{name:?}] = {value:?}, ");
     }
     let folder = scenario.folder;
@@ -133,7 +132,6 @@ fn wrk(text: &str) -> anyhow::Result<Loaded> {
     Ok(Loaded { requests, seconds: duration_us as f64 / 1e6, trouble })
 }
 
-/// Fields of the output of `longhaul probe --json`.
 #[derive(Deserialize)]
 struct Probed {
     duration_s: f64,
@@ -170,7 +168,6 @@ fn h2load(text: &str) -> anyhow::Result<Loaded> {
     Ok(Loaded { requests: count("done")?, seconds: seconds.context("h2load printed no duration")?, trouble })
 }
 
-/// Parses a duration of h2load: `3.00s`, `812.50ms`.
 fn duration(text: &str) -> Option<f64> {
     match text.strip_suffix("ms") {
         Some(number) => Some(number.parse::<f64>().ok()? / 1e3),
@@ -186,7 +183,6 @@ fn trouble(counts: &[(u64, &str)]) -> Option<String> {
 
 pub(super) const CONNECTIONS: u32 = 64;
 
-/// Prefix of the line with wrk's counters.
 const MARK: &str = "counted ";
 
 #[cfg(test)]

@@ -9,10 +9,8 @@ use super::scenario::{SCENARIOS, Scenario};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) rounds: usize,
-    /// Per server and round.
     pub(super) seconds: u32,
     pub(super) arms: Vec<Arm>,
-    /// Program of an earlier build, which is measured too.
     pub(super) before: Option<PathBuf>,
 }
 

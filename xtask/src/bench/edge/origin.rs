@@ -12,7 +12,6 @@ use super::{
 };
 use crate::bench::program::Running;
 
-/// nginx, stopped on drop.
 pub(super) struct Origin {
     pub(super) address: SocketAddr,
     status: SocketAddr,
@@ -57,7 +56,6 @@ impl Origin {
     }
 }
 
-/// The third number below nginx's `accepts handled requests`.
 fn requests(text: &str) -> Option<u64> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("server accepts handled requests"));
     lines.nth(1)?.split_whitespace().nth(2)?.parse().ok()

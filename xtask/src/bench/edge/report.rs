@@ -10,7 +10,6 @@ use super::{
 };
 use crate::bench::figures::Spread;
 
-/// One row per server: medians, with minimum and maximum in brackets.
 pub(super) fn table(outcome: &Outcome) -> String {
     let mut text = "| server | version | requests/s | core used | CPU-us a request | Longhaul / it | n | |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -44,7 +43,6 @@ pub(super) fn table(outcome: &Outcome) -> String {
     text
 }
 
-/// All results of each round.
 pub(super) fn json(conditions: &str, options: &Options, outcomes: &[Outcome]) -> Value {
     let scenarios: Vec<_> = outcomes
         .iter()
@@ -98,8 +96,6 @@ fn valid(runs: &[Run]) -> impl Iterator<Item = &Run> {
     runs.iter().filter(|run| run.invalid.is_none())
 }
 
-/// Our processor time per request divided by that of another server, for each round that is valid for both.
-/// Empty for our own server.
 fn ratios(outcome: &Outcome, other: &Measured) -> Vec<f64> {
     let Some((first, State::Ran { runs: theirs, .. })) = outcome.servers.first().zip(Some(&other.state))
     else {
@@ -114,7 +110,6 @@ fn ratios(outcome: &Outcome, other: &Measured) -> Vec<f64> {
     pairs.map(|(ours, theirs)| ours.cpu_us / theirs.cpu_us).collect()
 }
 
-/// Invalid rounds and the reasons.
 fn doubts(runs: &[Run]) -> String {
     let invalid = runs.iter().enumerate().filter_map(|(round, run)| Some((round, run.invalid.as_ref()?)));
     let told: Vec<_> = invalid.map(|(round, why)| format!("round {} INVALID: {why}", round + 1)).collect();
@@ -149,7 +144,6 @@ mod tests {
             ],
         };
         let text = table(&outcome);
-        // 5 / 10 and 9 / 10: the median is 0.7.
         let nginx = "| nginx | 1.2 | 100000 | 50 % | 10.00 [10.00 .. 10.00] | 0.70 [0.50 .. 0.90] | 2 | round 2 INVALID: 3 timeouts |";
         assert!(text.contains(nginx), "{text}");
         assert!(

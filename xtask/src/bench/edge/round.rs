@@ -26,25 +26,18 @@ pub(super) struct Measured {
 }
 
 pub(super) enum State {
-    /// The reason why the server is not measured.
     Absent(String),
-    Ran {
-        version: String,
-        runs: Vec<Run>,
-    },
+    Ran { version: String, runs: Vec<Run> },
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) requests_per_s: f64,
     pub(super) cpu_us: f64,
-    /// Fraction of its core that the server used.
     pub(super) busy: f64,
-    /// The reason why the run is invalid, if any.
     pub(super) invalid: Option<String>,
 }
 
-/// Starts all installed servers, fills and verifies their caches, and loads them in turn.
 pub(super) fn measure(
     scenario: &'static Scenario,
     options: &Options,
@@ -70,7 +63,8 @@ pub(super) fn measure(
                     servers.push(server);
                     State::Ran { version: kind.version()?, runs: Vec::new() }
                 }
-                // A peer that behaves differently is left out; the results of the other servers stay valid.
+                // A peer that behaves differently is left out, so that the results of the others
+                // stay valid.
                 Err(error) if kind != Kind::Longhaul => State::Absent(format!("{error:#}")),
                 Err(error) => return Err(error),
             },
@@ -101,7 +95,6 @@ pub(super) fn measure(
     Ok(Outcome { scenario, servers: measured })
 }
 
-/// Starts a server, fills its cache, and verifies that it does the work that the scenario measures.
 fn ready(
     kind: Kind,
     scenario: &Scenario,
@@ -146,8 +139,7 @@ fn once(
     Ok(Run { requests_per_s: requests / seconds, cpu_us: cpu / requests, busy: cpu / 1e6 / seconds, invalid })
 }
 
-/// Why the request count of the origin contradicts the scenario, if it does. Up to 0.1 % of requests for
-/// cached objects may reach the origin.
+/// Up to 0.1 % of requests for cached objects may reach the origin.
 fn misplaced(answer: Answer, requests: u64, origin: u64) -> Option<String> {
     match answer {
         Answer::Cache if origin > requests / 1000 => {
@@ -160,7 +152,6 @@ fn misplaced(answer: Answer, requests: u64, origin: u64) -> Option<String> {
     }
 }
 
-/// Requests each URL twice and verifies the second response and its source.
 fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Result<()> {
     let get = |index: usize| -> anyhow::Result<Response> {
         let response = client::get(server.address, &scenario.path(index), scenario.headers)?;
@@ -194,10 +185,9 @@ fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Res
     Ok(())
 }
 
-/// Maximum number of one-second fill rounds; after that, the cache is measured even if it is not full.
+/// After that, the cache is measured even if it is not full.
 const MOST_GOES: usize = 10;
 
-/// The origin and the number of status requests so far, which nginx counts too.
 struct Asked {
     origin: Origin,
     before: u64,
@@ -219,7 +209,6 @@ mod tests {
     fn requests_at_the_wrong_place_are_told() {
         assert_eq!(misplaced(Answer::Cache, 10_000, 10), None);
         assert!(misplaced(Answer::Cache, 10_000, 11).is_some());
-        // Requests in flight at the end reached the origin but are not counted by the load generator.
         assert_eq!(misplaced(Answer::Origin, 10_000, 10_064), None);
         assert!(misplaced(Answer::Origin, 10_000, 9_999).is_some());
     }

@@ -4,13 +4,11 @@
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
-    /// The folder of the URLs at the origin; it determines body size and cacheability.
     pub(super) folder: &'static str,
     pub(super) body: usize,
     pub(super) headers: &'static [(&'static str, &'static str)],
     pub(super) protocol: Protocol,
     pub(super) answer: Answer,
-    /// Whether nginx uses sendfile, which helps with large files.
     pub(super) sendfile: bool,
     pub(super) logged: bool,
     pub(super) store: Store,
@@ -20,7 +18,6 @@ pub(super) struct Scenario {
 pub(super) enum Protocol {
     Http1,
     Http1Tls,
-    /// HTTP/2 without TLS, with prior knowledge.
     Http2,
     Http2Tls,
     Http3,
@@ -36,22 +33,18 @@ impl Protocol {
     }
 }
 
-/// Where our server stores objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Store {
     Memory,
-    /// Files in the page cache; the memory store has room for an eighth of the objects.
     Disk,
 }
 
-/// The expected source of each response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Cache,
     Origin,
 }
 
-/// Common settings.
 const HIT: Scenario = Scenario {
     name: "hit-1k",
     what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
@@ -160,14 +153,12 @@ const H2C: Scenario = Scenario {
 
 pub(super) const KILOBYTE: usize = 1024;
 
-/// Number of different URLs; the load generators cycle through them.
 pub(super) const URLS: usize = 1000;
 
 pub(super) const HOST: &str = "www.shop.example";
 
 const BARE: [(&str, &str); 1] = [("Host", HOST)];
 
-/// Fields of a browser navigation, and fields that a load balancer adds.
 const BROWSER: [(&str, &str); 17] = [
     ("Host", HOST),
     (

@@ -27,7 +27,6 @@ pub(super) enum Kind {
     Longhaul,
     /// Our server with objects in memory, compared with the same server with objects on disk.
     InMemory,
-    /// An earlier build of our server.
     Before,
     Nginx,
     HaProxy,
@@ -60,7 +59,6 @@ impl Kind {
         }
     }
 
-    /// The program, and its option that prints the version.
     fn program(self) -> (PathBuf, &'static str) {
         match self {
             Self::Longhaul | Self::InMemory => (longhaul().get_program().into(), "--version"),
@@ -72,7 +70,6 @@ impl Kind {
         }
     }
 
-    /// The reason why the server cannot be measured, if any.
     pub(super) fn absence(self, scenario: &Scenario) -> Option<String> {
         if !is_installed(&self.program().0.to_string_lossy()) {
             return Some(format!("{} is not installed", self.name()));
@@ -105,8 +102,7 @@ impl Kind {
             .with_context(|| format!("{} {option} prints no version", program.display()))
     }
 
-    /// Whether the response is a hit, according to Cache-Status or Age. `None` for Traffic Server, which
-    /// sends no Cache-Status and adds Age to every response.
+    /// `None` for Traffic Server, which sends no Cache-Status and adds Age to every response.
     pub(super) fn is_hit(self, response: &Response) -> Option<bool> {
         let status = response.header("cache-status").map(str::to_ascii_lowercase);
         match (self, status) {
@@ -116,7 +112,6 @@ impl Kind {
         }
     }
 
-    /// Whether the server belongs in the table of this scenario.
     pub(super) fn takes_part(self, scenario: &Scenario) -> bool {
         match self {
             Self::InMemory => scenario.store == Store::Disk,
@@ -125,7 +120,6 @@ impl Kind {
         }
     }
 
-    /// Writes the configuration and returns the start command.
     fn configure(self, place: &Place) -> anyhow::Result<Command> {
         let file = place.folder.join("configuration");
         let configured = |text: &str| -> anyhow::Result<()> { Ok(fs::write(&file, place.fill(text))?) };
@@ -169,12 +163,9 @@ impl Kind {
     }
 }
 
-/// A running server, stopped on drop.
 pub(super) struct Server {
     pub(super) kind: Kind,
-    /// The HTTP/1.1 address.
     pub(super) address: SocketAddr,
-    /// The address for the scenario's protocol.
     pub(super) loaded: SocketAddr,
     running: Running,
 }
@@ -205,13 +196,11 @@ impl Server {
         Ok(Self { kind, address, loaded, running })
     }
 
-    /// Processor time since the start, in microseconds.
     pub(super) fn cpu_us(&self) -> anyhow::Result<f64> {
         cpu::of_tree_us(self.running.id()).with_context(|| self.kind.name())
     }
 }
 
-/// Starts a program on one core and waits until its address accepts connections.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
 pub(super) fn start(
     command: &Command,
@@ -238,12 +227,10 @@ pub(super) fn start(
     bail!("no listener at {address}; output: {}", said.trim())
 }
 
-/// An address with a port that was free at the time of the call.
 pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// Parts of a configuration that differ from run to run.
 struct Place<'p> {
     folder: &'p Path,
     listen: SocketAddr,
@@ -294,19 +281,16 @@ impl Place<'_> {
     }
 }
 
-/// Replaces each `@name@` in a text by its value.
 pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
 }
 
-/// The user of this process. As root, nginx would run its workers as another user without access to the
-/// folder.
+/// As root, nginx would run its workers as another user without access to the folder.
 pub(super) fn user() -> String {
     let user = User::from_uid(nix::unistd::getuid()).ok().flatten();
     user.map_or_else(|| "root".to_owned(), |user| user.name)
 }
 
-/// The first word that is a version number, optionally after a name and a `/` or `-`.
 fn version(said: &str) -> Option<String> {
     let words = said.split(|sign: char| sign.is_whitespace() || "()/".contains(sign));
     words.map(|word| word.trim_start_matches("varnish-")).find_map(|word| {

@@ -6,16 +6,14 @@ use anyhow::{Context, ensure};
 
 use crate::bench::program::longhaul;
 
-/// Configuration of a TLS listener of each server; `@` is a placeholder for the address.
+/// `@` is a placeholder for the address.
 pub(super) const OF_LONGHAUL: &str =
     "listen_tls = [\"@\"]\ncertificate = \"AUTHORITY/lhr.pem\"\nkey = \"AUTHORITY/lhr-key.pem\"";
 pub(super) const OF_NGINX: &str = "listen @ ssl http2;\n        ssl_certificate AUTHORITY/lhr.pem;\n        ssl_certificate_key AUTHORITY/lhr-key.pem;";
 pub(super) const OF_HAPROXY: &str = "bind @ ssl crt AUTHORITY/both.pem alpn h2,http/1.1";
 
-/// Folder of the certificate that all servers use, relative to the folder of a run.
 pub(crate) const AUTHORITY: &str = "authority";
 
-/// Creates the certificate with `longhaul`'s own certificate authority.
 pub(crate) fn certify(folder: &Path) -> anyhow::Result<()> {
     let place = folder.join(AUTHORITY);
     for words in [&["new"][..], &["issue"]] {
@@ -35,7 +33,6 @@ pub(crate) fn certify(folder: &Path) -> anyhow::Result<()> {
     Ok(fs::write(place.join("both.pem"), [read("lhr.pem")?, read("lhr-key.pem")?].concat())?)
 }
 
-/// Fills in the address and the folder.
 pub(super) fn listening(piece: &str, address: SocketAddr, folder: &Path) -> String {
     let authority = folder.join(AUTHORITY).display().to_string();
     piece.replace('@', &address.to_string()).replace("AUTHORITY", &authority)

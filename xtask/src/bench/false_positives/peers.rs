@@ -15,7 +15,6 @@ use anyhow::Context;
 use super::source::{Dependence, Shape};
 use super::{Place, WHAT, called_sure, pair};
 
-/// Prints a table with a row per place and a column per tool: the percentage of draws reported as different.
 pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
     println!("Two draws of one source reported as different at 95 %, in percent of {repeats}.\n");
     println!(
@@ -55,7 +54,6 @@ pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Places with known problems of comparisons, and one without.
 fn places() -> [Place; 7] {
     let place = |shape, dependence, sizes| Place { shape, dependence, sizes, is_common: false };
     let ar = Dependence::Autoregressive;
@@ -70,7 +68,6 @@ fn places() -> [Place; 7] {
     ]
 }
 
-/// Writes one number per line, and the same in the output format of Go benchmarks.
 fn write(folder: &Path, name: &str, series: &[f64]) -> anyhow::Result<()> {
     let (mut plain, mut bench) = (String::new(), String::new());
     for value in series {
@@ -81,8 +78,7 @@ fn write(folder: &Path, name: &str, series: &[f64]) -> anyhow::Result<()> {
     Ok(fs::write(folder.join(format!("{name}.bench")), bench)?)
 }
 
-/// How often a program that compares two files reports a difference. benchstat prints "~" if it finds no
-/// difference.
+/// benchstat prints "~" if it finds no difference.
 fn ran(
     folder: &Path,
     repeats: u64,
@@ -104,7 +100,6 @@ fn ran(
     Ok(Some(count))
 }
 
-/// Welch's t test and the bootstrap.
 fn scipy(folder: &Path, repeats: u64) -> anyhow::Result<[Option<u64>; 2]> {
     let Ok(python) = std::env::var("PYTHON") else { return Ok([None; 2]) };
     let output = Command::new(&python)

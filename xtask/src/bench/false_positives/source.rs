@@ -4,7 +4,6 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A distribution of latency in ms. All have a median near 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shape {
     /// e^(s Z).
@@ -16,7 +15,6 @@ pub(crate) enum Shape {
     Bimodal(f64),
 }
 
-/// Dependence of samples in time. It does not change the distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Dependence {
     Independent,
@@ -48,7 +46,6 @@ impl Shape {
         }
     }
 
-    /// The latency at a normal score.
     fn at(self, z: f64) -> f64 {
         match self {
             Self::LogNormal(s) => (s * z).exp(),
@@ -80,7 +77,6 @@ impl Dependence {
     }
 }
 
-/// `n` samples in order of time.
 pub(crate) fn samples(shape: Shape, dependence: Dependence, n: usize, seed: u64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut z = normal(&mut random);
@@ -106,14 +102,12 @@ fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// The Box-Muller transform.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle) = (uniform(random), uniform(random));
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// The upper tail of the normal distribution at z: Laplace's continued fraction in the tail, a series around
-/// 0.
+/// Laplace's continued fraction in the tail, a series around 0.
 fn share_above(z: f64) -> f64 {
     if z < -3.0 {
         return 1.0 - share_above(-z);

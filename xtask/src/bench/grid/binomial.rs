@@ -39,8 +39,7 @@ mod tests {
 
     #[test]
     fn a_tail_of_many_packets_is_that_of_the_normal_distribution() {
-        // 15 000 at 1 %: mean 150, standard deviation 12.2. Three deviations have a two-sided probability of
-        // 0.27 %; the skewness of the binomial distribution makes the lower tail slightly smaller.
+        // 15 000 at 1 %: mean 150, standard deviation 12.2.
         let chance = two_sided(113, 15_000, 0.01);
         assert!((0.001..0.0027).contains(&chance), "{chance}");
     }

@@ -12,15 +12,13 @@ pub(super) struct Cell {
     pub rate: &'static str,
     /// Fraction of the segments.
     pub loss: f64,
-    /// Expected ping time: the round trip, and twice the serialisation time of 84 + 38 bytes.
+    /// The round trip, and twice the serialisation time of 84 + 38 bytes.
     pub expected_ping_ms: f64,
     pub ping_ms: f64,
-    /// UDP packets.
     pub sent: u64,
     pub lost: u64,
-    /// Bits of TCP payload per second, measured and allowed by the rate. Only for cells without loss.
+    /// Only for cells without loss.
     pub goodput: Option<[f64; 2]>,
-    /// Whether the planet stayed within its fidelity limits.
     pub valid: bool,
     pub reasons: Vec<String>,
 }
@@ -34,7 +32,6 @@ impl Cell {
         self.goodput.map(|[seen, expected]| (seen / expected - 1.0) * 100.0)
     }
 
-    /// Two-sided p-value of the measured loss.
     pub(super) fn loss_chance(&self) -> f64 {
         binomial::two_sided(self.lost, self.sent, self.loss)
     }
@@ -45,7 +42,6 @@ impl Cell {
         format!("{}/{} = {:.3} %", self.lost, self.sent, share * 100.0)
     }
 
-    /// Deviations from the configured values.
     pub(super) fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
         if !self.valid {

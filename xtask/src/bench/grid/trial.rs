@@ -11,8 +11,6 @@ use crate::bench::{
     lab::{self, Planet},
 };
 
-/// Pings through all links concurrently, then sends UDP through all links, then TCP through the lossless
-/// link.
 pub(super) fn run(rtt_ms: u64, rate: &'static str, losses: &[f64], seed: u32) -> anyhow::Result<Vec<Cell>> {
     let wire = Wire::new(rtt_ms, rate)?;
     let planet = Planet::up("grid", &wire.world(losses, seed))?;
@@ -44,7 +42,6 @@ pub(super) fn run(rtt_ms: u64, rate: &'static str, losses: &[f64], seed: u32) ->
     Ok(cells.collect())
 }
 
-/// Runs `work` for all pairs of hosts concurrently.
 fn at_once<T: Send>(
     pairs: usize,
     work: impl Fn(usize) -> anyhow::Result<T> + Sync,
@@ -77,7 +74,6 @@ fn udp(planet: &Planet, pair: usize, wire: &Wire) -> anyhow::Result<Count> {
     Ok(Count { sent, lost, overflowed })
 }
 
-/// TCP payload bits per second with a window that keeps the link busy and never overflows its queue.
 fn tcp(planet: &Planet, wire: &Wire) -> anyhow::Result<f64> {
     // Slow start from ten segments to the window of 300 ms at 5 Gbit/s takes 14 round trips, 4.2 s.
     let skip = 2 + usize::from(wire.rtt_s > 0.1) * 5;
@@ -91,7 +87,6 @@ fn tcp(planet: &Planet, wire: &Wire) -> anyhow::Result<f64> {
 
 struct Wire {
     text: &'static str,
-    /// Bits per second.
     rate: f64,
     rtt_s: f64,
 }
@@ -108,8 +103,7 @@ impl Wire {
         (self.rtt_s + 2.0 * 122.0 * 8.0 / self.rate) * 1e3
     }
 
-    /// Payload bits per second: 80 % of the link, but at most 5000 packets per second, which a busy receiver
-    /// does not drop.
+    /// 80 % of the link, but at most 5000 packets per second, which a busy receiver does not drop.
     fn udp_rate(&self) -> f64 {
         let packets = (0.8 * self.rate / (f64::from(UDP_PAYLOAD + 28 + 38) * 8.0)).min(5000.0);
         (packets * f64::from(UDP_PAYLOAD) * 8.0).round()

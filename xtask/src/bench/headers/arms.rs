@@ -51,8 +51,7 @@ fn set() -> HashMap<&'static [u8], usize> {
     NAMES.iter().enumerate().map(|(position, name)| (name.as_bytes(), position)).collect()
 }
 
-/// Nodes with a child for each of the 37 bytes that occur in the names. 0 means no child: the root is never a
-/// child.
+/// The root is never a child.
 struct Trie {
     nodes: Vec<Node>,
 }

@@ -8,7 +8,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::arms::Clear;
 
-/// Header maps with 20 to 22 different fields, one or two of them internal.
 #[expect(clippy::cast_possible_truncation, reason = "the rest is less than the limit")]
 pub(super) fn random(count: usize) -> Vec<HeaderMap> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -28,7 +27,6 @@ pub(super) fn random(count: usize) -> Vec<HeaderMap> {
         .collect()
 }
 
-/// Verifies that an algorithm removes all internal fields and no others.
 pub(super) fn prove(maps: &[HeaderMap], clear: &Clear) -> anyhow::Result<()> {
     for map in maps {
         let mut headers = map.clone();
@@ -45,7 +43,6 @@ fn value() -> HeaderValue {
     HeaderValue::from_static("0123456789abcdef")
 }
 
-/// Fields of requests and responses that browsers, load balancers and origins send.
 const OTHERS: [&str; 60] = [
     "accept",
     "accept-encoding",

@@ -12,8 +12,6 @@ use crate::bench::{
     row,
 };
 
-/// Writes of 100 bytes with 64 connections, and reads of keys without a local copy with 64 and 16
-/// connections, alternating with `nats bench kv` against the same server.
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     for (program, from) in [
         ("nats-server", "apt-get install nats-server"),
@@ -54,8 +52,7 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A script that requests one key after another. It builds the requests in advance, so that this work is not
-/// measured.
+/// It builds the requests in advance, so that this work is not measured.
 fn numbered(settings: &str) -> String {
     format!(
         "{settings}local n, requests = 0, {{}}\n\
@@ -64,7 +61,6 @@ fn numbered(settings: &str) -> String {
     )
 }
 
-/// A NATS server with a bucket in a temporary folder.
 struct Nats {
     address: String,
     server: Running,
@@ -94,7 +90,6 @@ impl Nats {
         command
     }
 
-    /// Operations per second of `nats bench kv`, and processor time per operation (client and server).
     fn work(&self, what: &str, clients: usize) -> anyhow::Result<(f64, f64)> {
         let before = of_tree_us(self.server.id())?;
         let said = run(self.command().args(["bench", "kv", what]).args([
@@ -120,5 +115,5 @@ impl Nats {
 
 const BUCKET: &str = "bench";
 const KEYS: u32 = 20_000;
-/// Messages per round of `nats bench kv`. A round is long enough to make its start-up time negligible.
+/// A round is long enough to make its start-up time negligible.
 const MESSAGES: u32 = 100_000;

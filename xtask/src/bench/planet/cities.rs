@@ -43,7 +43,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every host pings every other host, a few hosts concurrently; returns the number of replies.
 fn ping_all(planet: &Planet, hosts: usize) -> anyhow::Result<u64> {
     thread::scope(|scope| {
         let some = |first| {
@@ -73,7 +72,7 @@ fn timed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Dura
     Ok((result, start.elapsed()))
 }
 
-/// Available memory in MB; the memory of the switch, the namespaces and the kernel slabs reduces it.
+/// The memory of the switch, the namespaces and the kernel slabs reduces it.
 fn available_mb() -> anyhow::Result<f64> {
     let text = fs::read_to_string("/proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -94,7 +93,6 @@ fn cities() -> anyhow::Result<Vec<String>> {
 fn world(cities: &[String]) -> String {
     let mut world = String::new();
     for (index, city) in cities.iter().enumerate() {
-        // Writing to a String cannot fail.
         let _ = write!(world, "[[host]]\nname = \"{}\"\ncity = \"{city}\"\n", host(index));
     }
     world

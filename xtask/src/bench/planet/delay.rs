@@ -29,7 +29,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One value per planet.
 #[derive(Default)]
 struct Run {
     mean: Vec<f64>,
@@ -38,7 +37,6 @@ struct Run {
 }
 
 impl Run {
-    /// Pings between two cities that carry no load, then reads the switch's statistics of all packets.
     fn add(&mut self, planet: &Planet, floor_ms: f64) -> anyhow::Result<()> {
         let ping_ms = planet.ping("rome", "paris", PINGS, 0.01)?;
         self.ping.push((ping_ms - RTT_MS - floor_ms) * 1000.0);

@@ -7,7 +7,6 @@ use units::Bitrate;
 use crate::bench::{iperf, lab::Planet, row};
 
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
-    // Slow links need little processor time and run concurrently.
     let slow = thread::scope(|scope| {
         let running = ["1Mbit", "10Mbit", "100Mbit"].map(|rate| scope.spawn(move || errors(rate)));
         running.map(|errors| errors.join().expect("no panic"))
@@ -31,8 +30,8 @@ fn errors(rate: &str) -> anyhow::Result<Vec<f64>> {
     (0..3).map(|_| error_percent(&planet, bits)).collect()
 }
 
-/// Deviation of the receiver's count from the exact share of the rate. Up to 100 Mbit/s with UDP at 1.2 times
-/// the rate. Above that with TCP, because the processor would limit the rate of single UDP packets.
+/// Up to 100 Mbit/s with UDP at 1.2 times the rate. Above that with TCP, because the processor
+/// would limit the rate of single UDP packets.
 fn error_percent(planet: &Planet, rate: u64) -> anyhow::Result<f64> {
     let offered = (rate * 12 / 10).to_string();
     let (arguments, share): (&[&str], f64) = if rate <= 100_000_000 {

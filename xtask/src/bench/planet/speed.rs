@@ -10,7 +10,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     threads()
 }
 
-/// Prints a note if the planet exceeded its fidelity limits under this load.
 fn judge(planet: &Planet) -> anyhow::Result<()> {
     for reason in planet.fidelity()?.reasons() {
         println!("| in the rows above, INVALID: {reason} | | | | | |");
@@ -18,13 +17,11 @@ fn judge(planet: &Planet) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One flow of BBR over 300 ms.
 fn far() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &world("300ms", LARGE_BUFFERS))?;
     let (mut after, mut with) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let run = flow(&planet, &["-t", "15", "-O", "10", "-C", "bbr"])?;
-        // Fifteen seconds after the ramp, and the first fifteen seconds.
         after.push(run.bits_per_second()? / 1e9);
         with.push(run.steady(0, 15)? / 1e9);
     }
@@ -33,7 +30,6 @@ fn far() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One flow of CUBIC over 0.3 ms, compared with veth.
 fn near() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &world("0.3ms", LARGE_BUFFERS))?;
     let veth = Veth::up()?;
@@ -63,7 +59,6 @@ fn segments() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One switch thread compared with two, in turn.
 fn threads() -> anyhow::Result<()> {
     let planets = [
         Planet::up("bench-one", &world("0.3ms", &format!("threads = 1\n{LARGE_BUFFERS}")))?,
@@ -115,8 +110,8 @@ rtt = "{rtt}"
     )
 }
 
-/// Buffers for a window of 300 ms at 10 Gbit/s and more. On short paths, they keep a flow busy while the
-/// switch and the programs share the same processors.
+/// On short paths, they keep a flow busy while the switch and the programs share the same
+/// processors.
 const LARGE_BUFFERS: &str = r#"sysctl = { "net.ipv4.tcp_rmem" = "4096 1048576 1073741824", "net.ipv4.tcp_wmem" = "4096 1048576 1073741824" }"#;
 
 const FIVE_SECONDS: &[&str] = &["-t", "5", "-C", "cubic"];

@@ -5,7 +5,6 @@ use std::f64::consts::TAU;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The course of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Log-normal with s = 0.4, independent.
@@ -17,9 +16,7 @@ pub(crate) enum Shape {
     /// Six cities in random order, each within 0.05 ms of its base latency; the level of both sides rises by
     /// 0.3 ms.
     Cities,
-    /// A clock of whole milliseconds, around 7.
     WholeMilliseconds,
-    /// Between 50 and 60 ms with a period of 20 s, for both sides.
     Periodic,
     /// One request in twenty takes ten times as long.
     Bimodal,
@@ -28,7 +25,7 @@ pub(crate) enum Shape {
     Queue,
 }
 
-/// Per side: start time of each request in s, and its latency in ms.
+/// Start time of each request in s, and its latency in ms.
 pub(crate) type Sides = [(Vec<f64>, Vec<f64>); 2];
 
 impl Shape {
@@ -58,13 +55,12 @@ impl Shape {
         }
     }
 
-    /// Two draws of `samples` requests within a minute. The second is slower by `later_ms`.
     pub(crate) fn draw(self, samples: usize, later_ms: f64, seed: u64) -> Sides {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         [0.0, later_ms].map(|later_ms| {
             let mut started_s: Vec<f64> = (0..samples).map(|_| 60.0 * uniform(&mut random)).collect();
             started_s.sort_by(f64::total_cmp);
-            // From -0.3 to 0.3 ms over the minute: the drift of this side alone.
+            // The drift of this side alone.
             let slope = 0.6 * uniform(&mut random) - 0.3;
             let mut state = normal(&mut random);
             let values = started_s.iter().map(|at| later_ms + self.at(*at, slope, &mut state, &mut random));
@@ -105,12 +101,10 @@ impl Shape {
     }
 }
 
-/// Uniform in (0, 1].
 fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// The Box-Muller transform.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle) = (uniform(random), uniform(random));
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()

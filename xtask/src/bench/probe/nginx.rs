@@ -11,7 +11,6 @@ use tempfile::TempDir;
 
 use crate::bench::program::{Running, is_installed};
 
-/// nginx, stopped on drop.
 pub(super) struct Nginx {
     pub(super) address: SocketAddr,
     _server: Running,
@@ -22,7 +21,6 @@ impl Nginx {
     pub(super) fn start() -> anyhow::Result<Self> {
         ensure!(is_installed("nginx"), "nginx is not installed; on Debian: apt-get install nginx-light");
         let folder = tempfile::tempdir()?;
-        // A port that was free at the time of the call.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let place = folder.path().display();
         let config = format!(

@@ -17,14 +17,12 @@ use crate::bench::{
     row,
 };
 
-/// Downloads, then uploads.
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let (server, address) = serve(&[])?;
     one("download", ">= 10 Gbit/s", &server, &address)?;
     one("upload", ">= 8 Gbit/s", &server, &address)
 }
 
-/// Pairs of runs in one direction, alternating between ours and iperf3.
 fn one(direction: &str, goal: &str, server: &Running, address: &str) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let plan = folder.path().join("plan.toml");
@@ -63,12 +61,9 @@ fn one(direction: &str, goal: &str, server: &Running, address: &str) -> anyhow::
 
 struct Run {
     gigabits: f64,
-    /// Processor time of each end per gigabyte.
     server_s: f64,
     client_s: f64,
-    /// Mean number of busy processors of the machine.
     processors: f64,
-    /// The sender's limit, reported by its kernel.
     limited_by: String,
 }
 
@@ -92,8 +87,6 @@ impl Run {
     }
 }
 
-/// The limit of most of these runs: the machine, the processor of one end, or the limit that the sender's
-/// kernel reports.
 fn bottleneck(runs: &[Run]) -> String {
     let all = processors() as f64;
     let full = runs.iter().filter(|run| run.processors >= 0.9 * all).count();
@@ -107,7 +100,6 @@ fn bottleneck(runs: &[Run]) -> String {
     kernel
 }
 
-/// Runs `work` and measures the processor usage meanwhile.
 fn disturbed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Stretch)> {
     let quiet = Quiet::begin()?;
     let result = work()?;
@@ -118,13 +110,11 @@ fn processors() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// A command prefix that changes nothing.
 fn here() -> Command {
     Command::new("env")
 }
 
 const PAIRS: usize = 5;
 const BODY: &str = "1GB";
-/// About 3 s at 10 Gbit/s.
 const COUNT: u32 = 4;
 const SECONDS: &str = "3";

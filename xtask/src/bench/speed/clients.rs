@@ -14,7 +14,6 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use super::{admit, quiet::Quiet, serve};
 use crate::bench::{edge::cpu::of_tree_us, program::memory_mb, row};
 
-/// Downloads, then uploads, each with new clients and a new server.
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most).context("cannot open a thousand connections")?;
@@ -77,13 +76,10 @@ impl Way {
 
 struct Came {
     failed: u32,
-    /// The error of one failed client.
     why: Option<String>,
-    /// From the last request until the last client has finished.
     latest: Duration,
 }
 
-/// Runs all clients from one thread; each is limited to the progress of a 1 Mbit/s line.
 fn all(way: Way, address: &str) -> anyhow::Result<Came> {
     let mut clients = (0..CLIENTS).map(|_| Client::ask(way, address)).collect::<anyhow::Result<Vec<_>>>()?;
     let began = now();
@@ -115,9 +111,7 @@ fn all(way: Way, address: &str) -> anyhow::Result<Came> {
 
 struct Client {
     stream: TcpStream,
-    /// Bytes of the body so far.
     moved: usize,
-    /// The received part of the response head; `None` after the end of the head.
     head: Option<Vec<u8>>,
 }
 
@@ -134,7 +128,6 @@ impl Client {
         Ok(Self { stream, moved: 0, head: Some(Vec::new()) })
     }
 
-    /// Transfers data until `may` bytes of the body have been transferred.
     fn go_on(&mut self, way: Way, may: usize) -> anyhow::Result<Progress> {
         match way {
             Way::Down => self.take(may),
@@ -182,7 +175,6 @@ impl Client {
         Ok(if is_counted { Progress::Ready } else { Progress::UnderWay })
     }
 
-    /// Returns `None` if no data is available.
     fn read(&mut self, room: &mut [u8]) -> anyhow::Result<Option<usize>> {
         match self.stream.read(room) {
             Ok(0) => anyhow::bail!("the server closed the connection after {} bytes", self.moved),
@@ -193,7 +185,6 @@ impl Client {
     }
 }
 
-/// The offset of the body if the head is complete. A status other than 200 is an error.
 fn end_of_head(head: &[u8]) -> anyhow::Result<Option<usize>> {
     let Some(at) = head.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let text = String::from_utf8_lossy(&head[..at]);
@@ -207,16 +198,13 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Waits until each client may transfer several kilobytes again.
 #[expect(clippy::disallowed_methods, reason = "slow clients are slow because they wait")]
 fn pause() {
     thread::sleep(Duration::from_millis(50));
 }
 
 const CLIENTS: usize = 1000;
-/// 1 Mbit/s.
 const BYTES_A_MS: usize = 125;
-/// Duration of a body at 1 Mbit/s.
 const EXPECTED: Duration = Duration::from_secs(10);
 const BODY: usize = 1_250_000;
 const LONGEST: Duration = Duration::from_secs(60);

@@ -7,10 +7,8 @@ use nix::unistd::{SysconfVar, sysconf};
 
 use crate::bench::edge::cpu::of_tree_us;
 
-/// A running measurement.
 pub(super) struct Quiet {
     began: Instant,
-    /// Processor time at the start in seconds: of all programs, and of this program with its children.
     all_s: f64,
     ours_s: f64,
 }
@@ -18,10 +16,7 @@ pub(super) struct Quiet {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stretch {
     pub(super) seconds: f64,
-    /// Mean number of processors used by this program and its children.
     pub(super) ours: f64,
-    /// Mean number of processors used by other programs, and by other virtual machines on the same hardware
-    /// (steal).
     others: f64,
 }
 
@@ -40,7 +35,6 @@ impl Quiet {
 }
 
 impl Stretch {
-    /// The reason why the measurement is invalid, if any.
     pub(super) fn doubt(self) -> Option<String> {
         let share = self.others * 100.0;
         (self.others > MOST_OF_OTHERS)
@@ -48,7 +42,6 @@ impl Stretch {
     }
 }
 
-/// Processor time so far in seconds: of all programs, and of this program with its children.
 fn now() -> anyhow::Result<(f64, f64)> {
     let ticks = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
     let all = busy(&fs::read_to_string("/proc/stat")?).context("/proc/stat has no line of all processors")?;
@@ -57,8 +50,7 @@ fn now() -> anyhow::Result<(f64, f64)> {
     Ok((all_s, of_tree_us(std::process::id())? / 1e6))
 }
 
-/// Ticks of programs and other virtual machines: user, nice, system and steal (man 5 `proc_stat`). Interrupt
-/// time is excluded, because packet processing in interrupts belongs to no program.
+/// Interrupt time is excluded, because packet processing in interrupts belongs to no program.
 fn busy(stat: &str) -> Option<u64> {
     let fields: Vec<u64> = stat
         .lines()

@@ -7,17 +7,13 @@ use nix::sys::{
     time::TimeVal,
 };
 
-/// Seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     pub seconds: f64,
-    /// Processor time of the programs that exited meanwhile, since their start, including children that they
-    /// waited for.
     pub processor_s: f64,
 }
 
-/// Measures `work`, which starts programs and waits for them. No other thread may wait for a child at the
-/// same time.
+/// No other thread may wait for a child at the same time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(super) fn of<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Cost)> {
     let (start, before) = (Instant::now(), children()?);
@@ -26,7 +22,6 @@ pub(super) fn of<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<
     Ok((result, Cost { seconds: start.elapsed().as_secs_f64(), processor_s }))
 }
 
-/// Processor time of all children that were waited for.
 fn children() -> anyhow::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok(duration(usage.user_time()) + duration(usage.system_time()))

@@ -44,7 +44,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     })
 }
 
-/// Milliseconds of elapsed time and of processor time.
 type Costs = [Vec<f64>; 2];
 
 fn add([walls, processors]: &mut Costs, Cost { seconds, processor_s }: Cost) {
@@ -57,8 +56,6 @@ fn show(what: &str, goal: &str, [walls, processors]: Costs) {
     row(&format!("{what}: processor time"), "", "ms", processors);
 }
 
-/// Explains all sockets while `meanwhile` runs. Returns the output, and the time beyond the observation
-/// period.
 #[expect(clippy::disallowed_methods, reason = "the middle of its looking is a time, not an event")]
 fn looked(
     arguments: &[&str],
@@ -78,7 +75,6 @@ fn looked(
     Ok((said, Cost { seconds: cost.seconds - 1.0, ..cost }))
 }
 
-/// Standard output of a program.
 fn run(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {name}"))?;
@@ -86,12 +82,10 @@ fn run(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Both ends of each connection over loopback.
 struct Connections(Vec<[TcpStream; 2]>);
 
 impl Connections {
     fn open() -> anyhow::Result<Self> {
-        // Each end needs a descriptor.
         let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -101,7 +95,6 @@ impl Connections {
         Ok(Self(pairs.with_context(|| format!("cannot open {SOCKETS} sockets, ulimit -n is {most}"))?))
     }
 
-    /// Transfers some bytes over each connection.
     fn use_all(&mut self) -> anyhow::Result<()> {
         let mut bytes = [0; 10_000];
         for [near, far] in &mut self.0 {

@@ -16,14 +16,12 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     fixed_buffer()
 }
 
-/// A window of 4 MiB over two long paths.
 fn windows() -> anyhow::Result<()> {
     let links = RTTS_MS.map(link);
     let sysctl = format!(
         "sysctl = {{ \"net.ipv4.tcp_rmem\" = \"4096 131072 {RMEM}\", \"net.ipv4.tcp_wmem\" = \"4096 16384 67108864\" }}"
     );
     let planet = Planet::up("bench", &pairs(&sysctl, links))?;
-    // Together they use a third of the processors.
     let rates = thread::scope(|scope| {
         let planet = &planet;
         let running = [0, 1].map(|pair| {
@@ -46,7 +44,6 @@ fn windows() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// 10 MB into a buffer with a size set by the application, compared with a buffer that the kernel tunes.
 fn fixed_buffer() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &pairs("", [link(110)]))?;
     let (mut fixed, mut tuned, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -66,7 +63,6 @@ fn fixed_buffer() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a reader in one host of a pair, and its sender in the other.
 fn read(planet: &Planet, pair: usize, serve: &[&str], arguments: &[&str]) -> anyhow::Result<Recording> {
     let (far, near) = (format!("s{pair}"), format!("c{pair}"));
     let serve = [&["--listen", "0.0.0.0:5203", "--congestion", "cubic"], serve].concat();
@@ -80,7 +76,7 @@ fn link(rtt_ms: u32) -> String {
 
 const RTTS_MS: [u32; 2] = [121, 282];
 
-/// Bytes. The receiver may use 170/256 of its buffer for data: measured on Linux 6.6 and later with full
+/// The receiver may use 170/256 of its buffer for data: measured on Linux 6.6 and later with full
 /// packets of 1500 bytes.
 const WINDOW: f64 = 4.0 * 1024.0 * 1024.0;
 const RMEM: u32 = ((4_u32 << 20) * 256).div_ceil(170);

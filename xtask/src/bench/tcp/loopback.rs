@@ -1,6 +1,4 @@
 //! Throughput of the reader and its sender over loopback, compared with iperf3.
-//!
-//! Both sides copy: ours with write(2) and read(2) of up to 256 KiB, iperf3 with 128 KiB, its default.
 
 use std::process::Command;
 
@@ -13,7 +11,6 @@ use crate::bench::{iperf, row};
 pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     alone(|| {
         let (mut ours, mut theirs, mut doubts) = (Side::default(), Side::default(), Vec::new());
-        // Interleaved, so that machine noise affects both equally.
         for _ in 0..PAIRS {
             let run = || iperf::run(&here, &here, "127.0.0.1", &["-t", SECONDS])?.bits_per_second();
             theirs.add(cost::of(run)?);
@@ -32,7 +29,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     })
 }
 
-/// One value per run.
 #[derive(Default)]
 struct Side {
     speeds: Vec<f64>,
@@ -52,7 +48,6 @@ fn our_run() -> anyhow::Result<Recording> {
     Recording::of(reader(here(), &sender.address, &["--for", &format!("{SECONDS}s")]))
 }
 
-/// A command prefix that changes nothing.
 fn here() -> Command {
     Command::new("env")
 }

@@ -10,20 +10,16 @@ use serde_json::Value;
 
 use crate::bench::lab::binary;
 
-/// A sender, stopped on drop.
 pub(super) struct Sender {
     child: Child,
-    /// Its listen address.
     pub address: String,
 }
 
 impl Sender {
-    /// Starts a sender on loopback.
     pub(super) fn start(arguments: &[&str]) -> anyhow::Result<Self> {
         Self::start_at(Command::new("env"), &[&["--listen", "127.0.0.1:0"], arguments].concat())
     }
 
-    /// Starts a sender with a command that enters a host.
     pub(super) fn start_at(mut at: Command, arguments: &[&str]) -> anyhow::Result<Self> {
         at.arg(binary()).args(["tcp", "oscil", "serve"]).args(arguments);
         let child = at.stderr(Stdio::piped()).spawn().context("cannot run longhaul")?;
@@ -39,13 +35,11 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A reader, run with a command that enters a host. It reads as fast as it can.
 pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Command {
     at.arg(binary())
         .args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"])
@@ -56,7 +50,6 @@ pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Comm
 pub(super) struct Recording(Value);
 
 impl Recording {
-    /// Runs a reader until it exits. It may exit with an error if the sender has no more data.
     pub(super) fn of(mut reader: Command) -> anyhow::Result<Self> {
         let output = reader.stderr(Stdio::piped()).output().context("cannot run longhaul")?;
         Self::parse(&output.stdout)
@@ -70,12 +63,10 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Bits per second that the application read, over the whole run.
     pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
         Ok(self.number("/summary/bytes")? * 8.0 / self.seconds()?)
     }
 
-    /// The same from second `skip`.
     pub(super) fn steady(&self, skip: usize) -> anyhow::Result<f64> {
         let seconds = self.0["seconds"].as_array().map_or(&[][..], Vec::as_slice);
         let sum = |what: &str| -> f64 {
@@ -86,19 +77,17 @@ impl Recording {
         Ok(sum("bytes") * 8.0 / length)
     }
 
-    /// Duration in seconds.
     pub(super) fn seconds(&self) -> anyhow::Result<f64> {
         self.number("/summary/duration_s")
     }
 
-    /// Fraction of the due samples that were taken. The first sample, at 0, is excluded.
+    /// The first sample, at 0, is excluded.
     pub(super) fn looks_made(&self) -> anyhow::Result<f64> {
         let made = self.0["samples"].as_array().map_or(0, |samples| samples.len().saturating_sub(1));
         let due = self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?;
         Ok(f64::from(u32::try_from(made)?) / due)
     }
 
-    /// Reasons why the figures do not describe the connection; empty if they do.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut reasons: Vec<String> = reasons.map(str::to_owned).collect();

@@ -1,7 +1,6 @@
 //! Connections per second of `tcp ports` with each strategy, compared with the maximum of the machine.
 //!
-//! The peer is a loop of the same number of connects to a listener that closes accepted connections, like
-//! that of `tcp ports`. Each connection is closed immediately, so every port is free.
+//! Each connection is closed immediately, so every port is free.
 
 use std::{
     collections::BTreeMap,
@@ -43,10 +42,8 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// By strategy: connects per second, and the medians of the first and of the second half, in microseconds.
 type Runs = BTreeMap<String, [Vec<f64>; 3]>;
 
-/// Adds a measurement; returns the rate of the fastest strategy.
 fn add(runs: &mut Runs, doubts: &mut Vec<String>, measured: &Value) -> anyhow::Result<f64> {
     let mut fastest = 0.0;
     for run in measured["strategies"].as_array().into_iter().flatten() {
@@ -63,8 +60,7 @@ fn add(runs: &mut Runs, doubts: &mut Vec<String>, measured: &Value) -> anyhow::R
     Ok(fastest)
 }
 
-/// Opens and closes `connections` connections; counts only the time of opening. Returns connections per
-/// second.
+/// Counts only the time of opening. Returns connections per second.
 fn bare(connections: u32) -> anyhow::Result<f64> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     socket::listen(&listener, Backlog::MAXALLOWABLE)?;
@@ -72,13 +68,11 @@ fn bare(connections: u32) -> anyhow::Result<f64> {
     thread::scope(|scope| {
         scope.spawn(|| while listener.accept().is_ok() {});
         let busy = (0..connections).map(|_| connect(address)).sum::<anyhow::Result<Duration>>();
-        // Unblocks the accepting thread.
         socket::shutdown(listener.as_raw_fd(), socket::Shutdown::Both)?;
         Ok(f64::from(connections) / busy?.as_secs_f64())
     })
 }
 
-/// Time to open a socket and connect it.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn connect(address: SocketAddr) -> anyhow::Result<Duration> {
     let start = Instant::now();

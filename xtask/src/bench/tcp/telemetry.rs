@@ -1,8 +1,7 @@
 //! Overhead of repeated observation of a busy connection.
 //!
-//! The reader's main thread takes the samples (`tcp::timeline`); another thread reads the data. The processor
-//! time of the main thread is therefore the overhead of sampling in the shipped program: one sock_diag
-//! request per sample, three small files at most every 15 ms, and storing the results.
+//! The processor time of the main thread is therefore the overhead of sampling in the shipped
+//! program.
 
 use std::{
     fs,
@@ -51,7 +50,6 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     })
 }
 
-/// Processor usage of the sampling thread, and the recording.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn watched(address: &str, interval: &str) -> anyhow::Result<(f64, Recording)> {
     let mut reader = reader(Command::new("env"), address, &["--for", "12s", "--interval", interval]);
@@ -67,7 +65,6 @@ fn watched(address: &str, interval: &str) -> anyhow::Result<(f64, Recording)> {
     Ok(((after - before).as_secs_f64() / length.as_secs_f64(), recording))
 }
 
-/// Processor time of the main thread of a process (`se.sum_exec_runtime`).
 fn processor_time(process: u32) -> anyhow::Result<Duration> {
     let path = format!("/proc/{process}/task/{process}/schedstat");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -75,7 +72,6 @@ fn processor_time(process: u32) -> anyhow::Result<Duration> {
     nanos.map(Duration::from_nanos).with_context(|| format!("{path} has no time"))
 }
 
-/// Processor usage of a whole reader, including start and exit.
 fn process(address: &str, interval: &str) -> anyhow::Result<f64> {
     let reader = reader(Command::new("env"), address, &["--for", "10s", "--interval", interval]);
     let (recording, cost) = cost::of(|| Recording::of(reader))?;

@@ -1,9 +1,8 @@
 //! Compares the simulation with a planet: the same requests through three data centres, and the difference of
 //! latency.
 //!
-//! London and Frankfurt use New York, next to the origin, as upper tier. The requests are sequential. A
-//! planet adds its reported lateness and the processing time of the programs, which the simulation omits. The
-//! hits must be equal, which is asserted in `crates/cli/longhaul/tests/commands/edge_simulated.rs` and here.
+//! The requests are sequential. A planet adds its reported lateness and the processing time of the
+//! programs, which the simulation omits.
 
 use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
@@ -17,14 +16,11 @@ use crate::bench::{
     row,
 };
 
-/// Data centres with their cities.
 const CENTRES: [(&str, &str); 3] = [("lhr", "london"), ("fra", "frankfurt"), ("nyc", "newyork")];
 
-/// The sequence of runs: data centre, number of requests, and seed of the objects.
 const TURNS: [(usize, &str, &str); 5] =
     [(0, "80", "1"), (1, "80", "2"), (2, "60", "3"), (0, "60", "4"), (1, "60", "5")];
 
-/// Prints a row per city: median and mean of the measured latency minus the simulated latency.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let mut differences = vec![[vec![], vec![]]; CENTRES.len()];
     let mut hits = vec![];
@@ -69,8 +65,7 @@ fn is_hit(sample: &Sample) -> bool {
     sample.cache.as_deref() == Some("hit")
 }
 
-/// The network, for the planet and for the simulation. Detours are disabled, because a slow connection would
-/// trigger one.
+/// Detours are disabled, because a slow connection would trigger one.
 fn network(folder: &Path) -> anyhow::Result<String> {
     let mut text = tables(folder, "small", &CENTRES)?;
     text += "[[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://origin:80\"]\n\
@@ -92,8 +87,6 @@ fn planet(round: usize) -> anyhow::Result<Planet> {
     Planet::up(&format!("bench-tiers-{round}-{}", std::process::id()), &world)
 }
 
-/// Starts the data centres and sends the requests; returns the index of the data centre and the sample of
-/// each request.
 fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usize, Sample)>> {
     let _origin = start(planet, "origin", &["serve", "--listen", "0.0.0.0:80", "--body", "1KB"])?;
     let _running = run(planet, &CENTRES, &CENTRES.map(|_| network.to_owned()))?;
@@ -113,15 +106,12 @@ fn ask(planet: &Planet, network: &str, folder: &Path) -> anyhow::Result<Vec<(usi
     Ok(asked)
 }
 
-/// Results of the simulation for the same requests.
 struct Simulated {
-    /// Hits of the data centres that clients connect to.
     hits: f64,
     side: Value,
 }
 
 impl Simulated {
-    /// The median and the mean of a city's clients, ms.
     fn latency(&self, city: &str) -> anyhow::Result<[f64; 2]> {
         let found = self.side["cities"].as_array().into_iter().flatten().find(|one| one["name"] == city);
         let latency = &found.with_context(|| format!("no requests from {city}"))?["latency"];

@@ -20,7 +20,6 @@ use crate::bench::{
     row,
 };
 
-/// The data centres; the last is the upper tier of the first two.
 const NAMES: [&str; 3] = ["lhr", "fra", "nyc"];
 
 struct Centres {
@@ -33,8 +32,6 @@ struct Centres {
     folder: tempfile::TempDir,
 }
 
-/// Processor time of all servers for misses of 1 KB that hit in an upper tier, alternating with requests that
-/// are forwarded to the origin, and the same for nginx if it is installed.
 pub(crate) fn upper() -> anyhow::Result<()> {
     let centres = Centres::start()?;
     // Enough objects that the first data centre has evicted each before its next request.
@@ -45,7 +42,7 @@ pub(crate) fn upper() -> anyhow::Result<()> {
     let through = centres.script("through.lua", &through)?;
     let passed = centres.script("passed.lua", "wrk.path = '/passed/a'")?;
     let [lower, _, upper] = centres.fronts[..] else { bail!("there are three data centres") };
-    // Repeats until all objects have been requested: each run starts with the first object.
+    // Repeats until all objects have been requested, because each run starts with the first object.
     while wrk(upper, &through, 16)?.0 < f64::from(OBJECTS) {}
     let mut peer = match is_installed("nginx") {
         true => Some(nginx::Pair::start(&centres.folder.path().join("authority"), centres.origin)?),
@@ -97,7 +94,7 @@ pub(crate) fn upper() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Purges by tag from 32 concurrent clients. Each response is sent after all three data centres have purged.
+/// Each response is sent after all three data centres have purged.
 pub(crate) fn purges() -> anyhow::Result<()> {
     let centres = Centres::start()?;
     let script = format!(
@@ -134,7 +131,6 @@ impl Centres {
         for name in NAMES {
             run(longhaul().args(["edge", "ca", "issue"]).arg(&authority).arg(name))?;
             let [front, admin, link] = [free()?, free()?, free()?];
-            // The lower tiers have room for a twentieth of all objects, so that they miss.
             let memory = if name == "nyc" { "1GB" } else { "1MB" };
             write!(
                 text,
@@ -188,13 +184,11 @@ impl Centres {
         })
     }
 
-    /// Number of hits of a data centre for requests of other data centres.
     fn hits(&self, at: usize) -> anyhow::Result<f64> {
         let status = self.status(at)?;
         Ok(status["requests_of_others"]["by_cache_status"]["hit"].as_f64().unwrap_or_default())
     }
 
-    /// Processor time of all data centres so far.
     fn cpu_us(&self) -> anyhow::Result<f64> {
         self.servers.iter().map(|server| of_tree_us(server.id())).sum()
     }
@@ -208,8 +202,6 @@ impl Centres {
 
 const ROUNDS: usize = 5;
 
-/// 1 KB each.
 const OBJECTS: u32 = 20_000;
 
-/// Index of the upper tier.
 const UPPER: usize = 2;

@@ -13,7 +13,6 @@ use tier_routing::{
 
 use crate::bench::row;
 
-/// Prints the rows. Needs an optimised build.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() {
     let network = network(|id| if id % 5 == 0 { 4 + u32::from(id % 3) } else { 1 });
@@ -64,7 +63,6 @@ fn network_of_equals() -> Network {
     network(|_| 1)
 }
 
-/// The first is the nearest.
 fn smart(network: &Network) -> Smart {
     let mut measured = Measurements::new(network.len());
     for id in network.ids() {

@@ -1,11 +1,7 @@
 //! Cost of a detour: requests of one data centre to the origin, alternating between the direct path and a
 //! path through another data centre.
 //!
-//! The round trip from London to New York is 60 ms, as is the one from Frankfurt; London to Frankfurt takes
-//! 20 ms. A detour adds exactly one round trip to Frankfurt and the processing time of the programs. London's
-//! file has two zones; the origin of one zone is a port without a listener, so requests of this zone go
-//! through Frankfurt, whose file has the right port. Both paths stay the same during the run. If the other
-//! data centre is closer to the origin, a detour costs less.
+//! A detour adds exactly one round trip to Frankfurt and the processing time of the programs.
 
 use std::{fmt::Write as _, fs, path::Path, process::Stdio};
 
@@ -18,10 +14,8 @@ use crate::bench::{
     row,
 };
 
-/// The data centres with their cities; clients connect to the first.
 const CENTRES: [(&str, &str); 2] = [("lhr", "london"), ("fra", "frankfurt")];
 
-/// Prints rows for both paths, and for the difference.
 pub(crate) fn bench() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let planet = planet()?;
@@ -84,7 +78,6 @@ fn planet() -> anyhow::Result<Planet> {
     Planet::up(&format!("bench-detour-{}", std::process::id()), &world)
 }
 
-/// The network file of each data centre. In the first file, one of the origins has no listener.
 fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
     let text = tables(folder, "round", &CENTRES)?;
     let zone = |name: &str, port: u16| {
@@ -101,7 +94,6 @@ fn networks(folder: &Path) -> anyhow::Result<Vec<String>> {
     [("lhr", 81), ("fra", 80)].into_iter().map(of).collect()
 }
 
-/// Median time to first byte, ms.
 fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     let file = folder.join("asked.jsonl");
     let mut command = planet.exec("edge-lhr");
@@ -119,12 +111,10 @@ fn ask(planet: &Planet, zone: &str, folder: &Path) -> anyhow::Result<f64> {
     Ok(waits[COUNT / 2])
 }
 
-/// Number of requests that went through Frankfurt.
 fn through_fra(planet: &Planet) -> anyhow::Result<f64> {
     let status = status(planet, "fra").unwrap_or_default();
     Ok(status["requests_of_others"]["total"].as_f64().unwrap_or_default())
 }
 
-/// Pairs of runs, and requests per run.
 const ROUNDS: usize = 10;
 const COUNT: usize = 41;

@@ -10,10 +10,8 @@ use crate::bench::{
     program::Running,
 };
 
-/// Data centres with their cities, one in each host `edge-NAME`; these are the first hosts after the origin.
 pub(super) type Centres = [(&'static str, &'static str)];
 
-/// The data centre tables of a network file, with certificates created in this folder.
 pub(super) fn tables(folder: &Path, network: &str, centres: &Centres) -> anyhow::Result<String> {
     let authority = folder.join("authority").display().to_string();
     longhaul(&["edge", "ca", "new", &authority])?;
@@ -30,14 +28,12 @@ pub(super) fn tables(folder: &Path, network: &str, centres: &Centres) -> anyhow:
     Ok(text)
 }
 
-/// Starts the program in a host, and waits until it is listening.
 pub(super) fn start(planet: &Planet, host: &str, words: &[&str]) -> anyhow::Result<Running> {
     let mut command = planet.exec(host);
     command.arg(binary()).args(words);
     Running::start(&mut command)
 }
 
-/// Starts data centres, each with its network file, and waits until they are linked.
 pub(super) fn run(planet: &Planet, centres: &Centres, files: &[String]) -> anyhow::Result<Vec<Running>> {
     let mut running = Vec::new();
     for ((name, _), file) in centres.iter().zip(files) {
@@ -53,7 +49,7 @@ pub(super) fn run(planet: &Planet, centres: &Centres, files: &[String]) -> anyho
     bail!("the data centres are not linked after 10 s")
 }
 
-/// The status of a data centre; `None` if it is not available.
+/// `None` if it is not available.
 pub(super) fn status(planet: &Planet, name: &str) -> Option<Value> {
     let mut command = planet.exec(&format!("edge-{name}"));
     let output = command.arg(binary()).args(["edge", "status", "--json"]).output().ok()?;

@@ -17,11 +17,9 @@ use crate::bench::{
     program::Running,
 };
 
-/// Both servers, with their caches in a memory file system.
 pub(super) struct Pair {
     folder: TempDir,
     lower: Nginx,
-    /// The lower tier, restarted with an empty cache for each measurement.
     below: Option<Running>,
     above: Running,
 }
@@ -38,7 +36,6 @@ impl Nginx {
 }
 
 impl Pair {
-    /// Uses the certificates of data centres in this folder, and fills the upper tier with all objects.
     pub(super) fn start(authority: &Path, origin: SocketAddr) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let [below, above] = [free()?, free()?];
@@ -71,7 +68,6 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Processor time of both for a miss that hits in the upper tier, microseconds.
     pub(super) fn miss_us(&mut self) -> anyhow::Result<f64> {
         self.begin_anew()?;
         let (us, requests) = self.cost(&self.script(0.0)?)?;
@@ -79,14 +75,12 @@ impl Pair {
         Ok(us)
     }
 
-    /// The same for a request that is forwarded to the origin.
     pub(super) fn passed_us(&self) -> anyhow::Result<f64> {
         let script = self.folder.path().join("passed.lua");
         fs::write(&script, "wrk.path = '/passed/a'")?;
         Ok(self.cost(&script)?.0)
     }
 
-    /// Processor time per request, and the number of requests.
     fn cost(&self, script: &Path) -> anyhow::Result<(f64, f64)> {
         let cpu = || -> anyhow::Result<f64> {
             let below = self.below.as_ref().map_or(Ok(0.0), |below| of_tree_us(below.id()))?;
@@ -97,7 +91,6 @@ impl Pair {
         Ok(((cpu()? - before) / requests, requests))
     }
 
-    /// A script that requests one object after another, starting with `from`.
     fn script(&self, from: f64) -> anyhow::Result<PathBuf> {
         let file = self.folder.path().join("kept.lua");
         let text = format!(
@@ -138,5 +131,4 @@ const CACHED: &str = "proxy_cache objects; proxy_cache_key $host$request_uri; pr
 
 const CONNECTIONS: usize = 16;
 
-/// More than one measurement requests.
 const OBJECTS: u32 = 250_000;

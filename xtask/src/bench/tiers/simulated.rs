@@ -13,7 +13,6 @@ use crate::{
     root,
 };
 
-/// Synthetic traces with a high and a low miss ratio, with both eviction policies, in turn.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn bench() -> anyhow::Result<()> {
     let arms = [

@@ -1,8 +1,8 @@
 //! A minimal HTTP/1.1 client on one persistent connection. Its errors tell whether a failed request can have
 //! had an effect.
 //!
-//! It does not use the crate `http`, which retries a request if a persistent connection breaks: each request
-//! must occur once in the history.
+//! It does not use the crate `http-stack`, which retries a request if a persistent connection
+//! breaks.
 
 use std::{
     fmt,
@@ -11,10 +11,8 @@ use std::{
     time::Duration,
 };
 
-/// A client of one server.
 pub(super) struct Client {
     at: SocketAddr,
-    /// Fields of each request.
     headers: String,
     patience: Duration,
     connection: Option<BufReader<TcpStream>>,
@@ -23,17 +21,14 @@ pub(super) struct Client {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Names in lower case; values unchanged.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// The reason for a missing response.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// The server does not listen: the request was not sent.
+    /// The request was not sent.
     NotAsked(String),
-    /// The response ended early or timed out.
     NotHeard(String),
 }
 
@@ -45,14 +40,11 @@ impl fmt::Display for NoAnswer {
 }
 
 impl Client {
-    /// `patience` is the timeout of a request. Each of the `headers` ends with CRLF.
     pub(super) fn new(at: SocketAddr, headers: &str, patience: Duration) -> Self {
         Self { at, headers: headers.to_owned(), patience, connection: None }
     }
 
-    /// Sends a request and reads the response.
     pub(super) fn ask(&mut self, method: &str, target: &str, body: &[u8]) -> Result<Answer, NoAnswer> {
-        // A connection that is not put back is closed: it cannot be used again after a failure.
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect().map_err(|error| NoAnswer::NotAsked(error.to_string()))?,

@@ -1,6 +1,5 @@
 //! Data centres and other hosts of all runs.
 
-/// A data centre of the network file.
 #[derive(Debug)]
 pub(super) struct Centre {
     pub(super) name: &'static str,
@@ -21,22 +20,16 @@ pub(super) const CENTRES: [Centre; 4] = [
     centre("mad", "madrid", "iberia"),
 ];
 
-/// The city of the origin, without a data centre.
 pub(super) const ORIGIN_CITY: &str = "paris";
-/// Host and address of the origin; it is the first host.
 pub(super) const ORIGIN: (&str, &str) = ("origin", "10.0.0.1");
 
-/// A host with a NATS server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerHost {
     pub(super) name: &'static str,
-    /// An address after those of the other hosts.
     pub(super) address: &'static str,
-    /// Index of the data centre in the same city.
     pub(super) beside: usize,
 }
 
-/// Next to the data centres with a store.
 pub(super) const SERVERS: [ServerHost; 2] = [
     ServerHost { name: "server", address: "10.0.0.6", beside: 0 },
     ServerHost { name: "server-2", address: "10.0.0.7", beside: 2 },

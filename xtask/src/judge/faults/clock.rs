@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The start of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock(Instant);
 
@@ -23,7 +22,6 @@ impl Clock {
         u64::try_from(self.now().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Sleeps until a time of the run.
     pub(super) fn wait_for(self, at: Duration) {
         pause(at.saturating_sub(self.now()));
     }

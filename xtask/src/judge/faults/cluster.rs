@@ -16,7 +16,6 @@ use world::file::{Down, Fault};
 pub(super) use super::centres::{CENTRES, ORIGIN, ORIGIN_CITY, SERVERS};
 use super::{centres::Centre, timeline::What};
 
-/// A running planet, and the certificates of its data centres.
 pub(super) struct Place {
     program: PathBuf,
     name: String,
@@ -28,7 +27,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Starts a planet with this program.
     pub(super) fn up(program: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let name = format!("faults-{}", std::process::id());
@@ -53,19 +51,15 @@ impl Place {
         &self.program
     }
 
-    /// Moves the calling thread into the host of a data centre.
     pub(super) fn join(&self, centre: usize) -> anyhow::Result<()> {
         Ok(self.edges[centre].join()?)
     }
 
-    /// The data centre tables of a network file. `of_all` is text for the network, `more` for each data
-    /// centre.
     pub(super) fn tables(&self, of_all: &str, more: impl Fn(&Centre) -> String) -> String {
         let authority = self.authority();
         let mut text = format!("[network]\nname = \"faults\"\nauthority = \"{authority}/ca.pem\"\n{of_all}");
         for (centre, last) in CENTRES.iter().zip(2..) {
             let Centre { name, city, region } = centre;
-            // Writing to a String cannot fail.
             let _ = write!(
                 text,
                 "[[data_centre]]\nname = \"{name}\"\ncity = \"{city}\"\nregion = \"{region}\"\n\
@@ -81,7 +75,7 @@ impl Place {
         self.folder.path().join("authority").display().to_string()
     }
 
-    /// Applies the link fault; returns its id, or `None` if the fault is not about links.
+    /// Returns its id, or `None` if the fault is not about links.
     pub(super) fn cut(&self, what: What) -> anyhow::Result<Option<u64>> {
         let down = Some(Down::Plain(true));
         let fault = match what {
@@ -98,7 +92,6 @@ impl Place {
         Ok(Some(self.control.fault(&fault)?))
     }
 
-    /// Runs `work` in a thread in the host of a data centre.
     pub(super) fn in_centre<T: Send>(
         &self,
         centre: usize,
@@ -107,7 +100,6 @@ impl Place {
         in_network(&self.edges[centre], work)
     }
 
-    /// Runs `work` in a thread in the host of a NATS server.
     pub(super) fn at_server<T: Send>(
         &self,
         server: usize,
@@ -116,7 +108,6 @@ impl Place {
         in_network(&self.servers[server], work)
     }
 
-    /// Runs `work` in a thread in the host of the origin.
     pub(super) fn at_origin<T: Send>(&self, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
         in_network(&self.origin, work)
     }
@@ -138,14 +129,12 @@ fn host(centre: &Centre) -> String {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The planet may have been stopped already.
         let mut down = Command::new(&self.program);
         down.args(["lab", "down", "--planet", &self.name]).stdout(Stdio::null()).stderr(Stdio::null());
         let _ = down.status();
     }
 }
 
-/// Standard output of the program.
 pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program).args(words).output();
     let output = output.with_context(|| format!("cannot run {}", program.display()))?;
@@ -154,7 +143,7 @@ pub(super) fn longhaul(program: &Path, words: &[&str]) -> anyhow::Result<String>
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// All hosts are in Europe: with short round trips, a run of a few seconds has many requests.
+/// With short round trips, a run of a few seconds has many requests.
 fn world() -> String {
     let mut text = format!("[[host]]\nname = \"{}\"\ncity = \"{ORIGIN_CITY}\"\n", ORIGIN.0);
     let cities = [ORIGIN_CITY].into_iter().chain(CENTRES.iter().map(|centre| centre.city));

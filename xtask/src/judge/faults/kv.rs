@@ -27,18 +27,15 @@ use super::{
     timeline::{self, Fault, Kinds, What},
 };
 
-/// State shared by all threads of a run.
 struct Scene<'p> {
     place: &'p Place,
     network: Network<'p>,
     clock: Clock,
     token: String,
-    /// The next value to write.
     next: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// One run, with the faults of a seed.
 pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Result<Run> {
     let folder = tempfile::tempdir()?;
     let keep = Keep::of(place, folder.path(), seed)?;
@@ -91,7 +88,6 @@ pub(super) fn run(place: &Place, seed: u64, clocks: Option<&Path>) -> anyhow::Re
 }
 
 impl Scene<'_> {
-    /// Sends random requests until the run ends or a response is invalid.
     fn visit(&self, number: usize, mut chance: Chance) -> (Vec<Operation>, Option<Violation>) {
         let mut history = Vec::new();
         let mut visit = || {
@@ -113,7 +109,6 @@ impl Scene<'_> {
         (history, wrong)
     }
 
-    /// Waits until two stores have the same writes.
     fn settle(&self, stores: &Stores) -> anyhow::Result<()> {
         let Stores::Two { at: stores, .. } = stores else { return Ok(()) };
         let since = self.clock.now();
@@ -136,7 +131,6 @@ impl Scene<'_> {
         }
     }
 
-    /// Reads each key after the last fault: first in the data centre with the store, then in the others.
     fn read_at_end(&self) -> anyhow::Result<Vec<Operation>> {
         let mut history = Vec::new();
         for (centre, of) in CENTRES.iter().enumerate() {
@@ -168,7 +162,6 @@ impl Scene<'_> {
     }
 }
 
-/// Counts the operations, and records violations.
 fn judge(run: &mut Run, history: &[Operation], stores: &Stores) {
     for operation in history {
         run.count(match &operation.did {
@@ -192,13 +185,11 @@ fn judge(run: &mut Run, history: &[Operation], stores: &Stores) {
     }
 }
 
-/// When the first fault starts that may make a store unreachable, in nanoseconds.
 fn well_until(faults: &[Fault]) -> u64 {
     let apart = faults.iter().filter(|fault| !matches!(fault.what, What::Clock(..)));
     apart.map(|fault| fault.from.as_nanos()).min().and_then(|at| u64::try_from(at).ok()).unwrap_or(u64::MAX)
 }
 
-/// The three kinds of violations that the goal counts, and all others.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Lost => "lost acknowledged writes",
@@ -215,7 +206,6 @@ fn describe(operation: &Operation) -> String {
     format!("k{key} in {}{life}, {:.3}-{:.3} s: {did:?}", CENTRES[*centre].name, s(*sent), s(*answered))
 }
 
-/// Data centres without a store keep values on disk.
 fn network(place: &Place, folder: &Path, store: &str, hash: &str) -> String {
     let disk = |name: &str| format!("disk = \"{}/cache-{name}\"\ndisk_size = \"100MB\"\n", folder.display());
     place.tables("", |centre| disk(centre.name))
@@ -227,15 +217,10 @@ fn network(place: &Place, folder: &Path, store: &str, hash: &str) -> String {
         )
 }
 
-/// Duration of the requests.
 const LASTS: Duration = Duration::from_secs(4);
-/// In each data centre.
 const VISITORS: usize = 2;
 const KEYS: u64 = 6;
-/// Client timeout during the faults.
 const SOON: Duration = Duration::from_secs(2);
-/// Client timeout after the faults, and the limit for recovery.
 const LATE: Duration = Duration::from_secs(20);
-/// A run with fewer operations is invalid.
 const LEAST_WRITES: u64 = 10;
 const LEAST_READS: u64 = 30;

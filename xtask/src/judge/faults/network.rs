@@ -24,17 +24,14 @@ use super::{
 pub(super) struct Network<'p> {
     place: &'p Place,
     folder: PathBuf,
-    /// libfaketime, if clocks are set.
     clocks: Option<PathBuf>,
     running: Mutex<Vec<Option<Child>>>,
     /// One counter per data centre, incremented on each kill and start. Odd while no process is running.
     lives: [AtomicU32; CENTRES.len()],
-    /// The counter value at the last response of each data centre.
     heard: [AtomicU32; CENTRES.len()],
 }
 
 impl<'p> Network<'p> {
-    /// Starts all data centres with the network file of this folder, and waits until they are linked.
     pub(super) fn start(place: &'p Place, folder: &Path, clocks: Option<&Path>) -> anyhow::Result<Self> {
         let network = Self {
             place,
@@ -52,7 +49,6 @@ impl<'p> Network<'p> {
         Ok(network)
     }
 
-    /// Sets the offset of a data centre's clock.
     pub(super) fn set_clock(&self, centre: usize, seconds: i64) -> anyhow::Result<()> {
         // Replaced atomically, because the process may read it at any time.
         let (file, new) = (self.clock(centre), self.folder.join("clock.new"));
@@ -64,18 +60,15 @@ impl<'p> Network<'p> {
         self.folder.join(format!("clock-{}", CENTRES[centre].name))
     }
 
-    /// Identifies the process of a data centre. The same value before and after a request proves that the
-    /// process lived throughout.
+    /// The same value before and after a request proves that the process lived throughout.
     pub(super) fn life(&self, centre: usize) -> Option<u32> {
         Some(self.lives[centre].load(SeqCst)).filter(|life| life % 2 == 0)
     }
 
-    /// Records a response in this life.
     pub(super) fn hear(&self, centre: usize, life: Option<u32>) {
         self.heard[centre].fetch_max(life.unwrap_or_default(), SeqCst);
     }
 
-    /// Whether the data centre has responded in this life, that is, is no longer starting.
     pub(super) fn is_heard(&self, centre: usize, life: Option<u32>) -> bool {
         life == Some(self.heard[centre].load(SeqCst))
     }
@@ -90,8 +83,7 @@ impl<'p> Network<'p> {
         Ok(())
     }
 
-    /// Starts a data centre that is not running or has exited, for example because its store could not be
-    /// opened on a full disk.
+    /// Does nothing if the process is running. It may have exited because its disk is full.
     pub(super) fn begin(&self, centre: usize) -> anyhow::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(child) = &mut running[centre] {
@@ -122,7 +114,6 @@ impl<'p> Network<'p> {
         Ok(())
     }
 
-    /// The status of a data centre.
     pub(super) fn status(&self, centre: usize) -> Option<Value> {
         let ask = || Client::new(operator(), "Host: operator\r\n", PATIENCE).ask("GET", "/status", b"");
         let answer = self.place.in_centre(centre, ask).ok()?.ok()?;
@@ -148,7 +139,6 @@ impl<'p> Network<'p> {
         }
     }
 
-    /// The last lines of the data centres' logs.
     pub(super) fn logs(&self) -> String {
         let last = |centre: usize| {
             let name = CENTRES[centre].name;
@@ -163,13 +153,11 @@ impl<'p> Network<'p> {
 impl Drop for Network<'_> {
     fn drop(&mut self) {
         for centre in 0..CENTRES.len() {
-            // If the process cannot be killed, there is no other way.
             let _ = self.kill(centre);
         }
     }
 }
 
-/// What is missing for full recovery: a link, or a purge that a data centre or the bus does not have.
 fn lacks(status: &Value) -> Option<&'static str> {
     let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
         let others = status.pointer(pointer).and_then(Value::as_array);
@@ -187,7 +175,6 @@ fn lacks(status: &Value) -> Option<&'static str> {
     (!is_on_bus).then_some("the bus, or a purge in its stream")
 }
 
-/// The admin address of a data centre in its host.
 pub(super) fn operator() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 4480))
 }

@@ -12,13 +12,10 @@ pub(super) struct Run {
     pub(super) faults: Vec<Fault>,
     counts: BTreeMap<&'static str, u64>,
     pub(super) violations: Vec<Violation>,
-    /// The kind of each violation.
     pub(super) kinds: Vec<&'static str>,
-    /// The reason why the run is invalid.
     pub(super) invalid: Option<String>,
 }
 
-/// Description of a violation.
 #[derive(Debug, Clone)]
 pub(super) struct Violation(pub(super) String);
 
@@ -52,7 +49,6 @@ impl Run {
         *self.counts.entry(what).or_default() += many;
     }
 
-    /// Records a violation of this kind.
     pub(super) fn violate(&mut self, sort: &'static str, text: String) {
         self.kinds.push(sort);
         self.violations.push(Violation(text));
@@ -87,7 +83,6 @@ impl Total {
         self.violations.extend(run.violations.into_iter().map(|violation| (run.seed, violation)));
     }
 
-    /// Adds a run that could not be carried out.
     pub(super) fn add_failed(&mut self, seed: u64, why: String) {
         self.runs += 1;
         self.invalid.push((seed, why));
@@ -97,7 +92,6 @@ impl Total {
         !self.violations.is_empty()
     }
 
-    /// Whether at least one run is valid.
     pub(super) fn is_worth_something(&self) -> bool {
         self.runs > self.invalid.len() as u64
     }

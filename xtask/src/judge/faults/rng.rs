@@ -5,12 +5,10 @@ use std::time::Duration;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A sequence of random numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Chance(Xoshiro256PlusPlus);
 
 impl Chance {
-    /// An independent sequence: `number` distinguishes the sequences of one seed.
     pub(super) fn of(seed: u64, number: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(1000).wrapping_add(number)))
     }
@@ -20,7 +18,6 @@ impl Chance {
         self.0.next_u64() % end
     }
 
-    /// An index into a list.
     pub(super) fn place(&mut self, of: usize) -> usize {
         usize::try_from(self.below(of as u64)).unwrap_or_default()
     }

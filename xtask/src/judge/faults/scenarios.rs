@@ -11,9 +11,8 @@ use super::{
     timeline::{Fault, What},
 };
 
-/// Applies the faults of a run with requests of duration `lasts`, and records when each fault was really
-/// active. `set_own` starts or ends the fault of the disk or the server. `is_over` is called when the clients
-/// may stop. When it returns, no link is cut, all processes are running, and all data centres are linked.
+/// `is_over` is called when the clients may stop. When it returns, no link is cut, all processes
+/// are running, and all data centres are linked.
 pub(super) fn play(
     faults: &[Fault],
     lasts: Duration,

@@ -15,12 +15,9 @@ use super::{
     cluster::{Place, SERVERS},
 };
 
-/// A server, killed on drop.
 pub(super) struct Server<'p> {
     place: &'p Place,
-    /// Index of the server.
     number: usize,
-    /// Its storage folder.
     folder: PathBuf,
     running: Mutex<Option<Child>>,
 }
@@ -30,7 +27,6 @@ impl<'p> Server<'p> {
         Command::new("nats-server").arg("--version").output().is_ok()
     }
 
-    /// Starts the server with this index.
     pub(super) fn start(place: &'p Place, number: usize, below: &Path) -> anyhow::Result<Self> {
         let folder = below.join(SERVERS[number].name);
         let server = Self { place, number, folder, running: Mutex::new(None) };
@@ -38,17 +34,14 @@ impl<'p> Server<'p> {
         Ok(server)
     }
 
-    /// The address for data centres.
     pub(super) fn address(&self) -> String {
         format!("nats://{}:{PORT}", SERVERS[self.number].address)
     }
 
-    /// Kills or restarts the server.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         if begins { self.kill() } else { self.begin() }
     }
 
-    /// Starts the server, and waits until it accepts connections.
     fn begin(&self) -> anyhow::Result<()> {
         let mut command = Command::new("nats-server");
         let address = SERVERS[self.number].address;
@@ -70,7 +63,6 @@ impl<'p> Server<'p> {
 
 impl Drop for Server<'_> {
     fn drop(&mut self) {
-        // If the process cannot be killed, there is no other way.
         let _ = self.kill();
     }
 }

@@ -1,10 +1,8 @@
 //! A run of the cache: clients in all data centres request objects that change and are purged during the
 //! faults.
 //!
-//! In every fourth run, purges also travel through NATS (if it is installed), whose server can be killed.
-//! Collapsed forwarding of concurrent requests is checked before the first fault and after recovery only:
-//! while links break, an unreachable data centre is bypassed, and several data centres send requests to the
-//! origin.
+//! In every fourth run, purges also travel through NATS (if it is installed), whose server can be
+//! killed.
 
 mod audit;
 mod origin;
@@ -40,7 +38,6 @@ use super::{
     timeline::{self, Fault, Kinds},
 };
 
-/// State shared by all threads of a run.
 struct Scene<'p> {
     place: &'p Place,
     origin: &'p Origin,
@@ -52,7 +49,6 @@ struct Scene<'p> {
     is_over: AtomicBool,
 }
 
-/// Responses to clients, and purges.
 #[derive(Default)]
 struct Told {
     visits: Vec<Visit>,
@@ -60,7 +56,6 @@ struct Told {
     wrong: Vec<Violation>,
 }
 
-/// One run, with the faults of a seed.
 pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Path>) -> anyhow::Result<Run> {
     let folder = tempfile::tempdir()?;
     let token: Value = serde_json::from_str(&longhaul(place.program(), &["edge", "token", "--json"])?)?;
@@ -88,7 +83,6 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
     told.visits.extend(scene.read_at_end()?);
     let mut run = Run::of(seed, faults);
     for (when, (requests, slowest)) in bursts {
-        // A connection from before a cut timed out, and the request was retried elsewhere.
         let is_slow = slowest > A_WHILE;
         run.count(if is_slow { "bursts with a time-out" } else { "bursts" });
         if requests != 1 && !is_slow {
@@ -104,7 +98,7 @@ pub(super) fn run(place: &Place, origin: &Origin, seed: u64, clocks: Option<&Pat
 }
 
 impl Scene<'_> {
-    /// Runs the clients and the purges during the faults. Sets the times of the faults to the real ones.
+    /// Sets the times of the faults to the real ones.
     fn play(&self, faults: &mut Vec<Fault>) -> anyhow::Result<Told> {
         thread::scope(|scope| {
             let visitors: Vec<_> =
@@ -132,7 +126,6 @@ impl Scene<'_> {
         })
     }
 
-    /// Sends random requests until the run ends or a response is invalid.
     fn visit(&self, number: usize) -> (Vec<Visit>, Option<Violation>) {
         let mut chance = Chance::of(self.seed, number as u64 + 1);
         let mut visits = Vec::new();
@@ -148,7 +141,6 @@ impl Scene<'_> {
         (visits, wrong)
     }
 
-    /// Changes objects at the origin, and purges each change in a random data centre.
     fn purge(&self) -> anyhow::Result<Vec<Purge>> {
         let mut chance = Chance::of(self.seed, 100);
         let mut purges = Vec::new();
@@ -159,7 +151,6 @@ impl Scene<'_> {
         Ok(purges)
     }
 
-    /// Counts purges received through the bus, if there is one.
     fn count_on_bus(&self, run: &mut Run) -> anyhow::Result<()> {
         if self.bus.is_none() {
             return Ok(());
@@ -174,8 +165,6 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Requests a new object from clients in all data centres concurrently. Returns the number of requests at
-    /// the origin and the time of the slowest client.
     fn burst(&self, zone: &str, name: &str) -> anyhow::Result<(u64, Duration)> {
         let path = format!("/{}/{name}", self.seed);
         let barrier = Barrier::new(BURST);
@@ -199,7 +188,6 @@ impl Scene<'_> {
         Ok((self.origin.requests(&path), self.clock.now() - began))
     }
 
-    /// Waits until all data centres have chosen the same upper tier by measurement.
     fn agree(&self) -> anyhow::Result<()> {
         let began = self.clock.now();
         loop {
@@ -219,7 +207,6 @@ impl Scene<'_> {
         }
     }
 
-    /// Requests each object in each data centre after recovery.
     fn read_at_end(&self) -> anyhow::Result<Vec<Visit>> {
         let in_centre = |centre| {
             let mut visitor = Visitor::of(self, centre)?;
@@ -235,7 +222,6 @@ impl Scene<'_> {
 }
 
 impl Told {
-    /// Counts the requests, and records violations.
     fn judge(self, run: &mut Run) {
         let faults = run.faults.clone();
         for visit in &self.visits {
@@ -272,7 +258,6 @@ fn describe(visit: &Visit) -> String {
     format!("object {object} in {}{life}, {sent:.3}-{answered:.3} s: {came:?}, {how}", CENTRES[*centre].name)
 }
 
-/// Two of the data centres have a disk.
 fn network(place: &Place, folder: &Path, bus: Option<&Server<'_>>, hash: &str) -> String {
     let bus = bus.map_or_else(String::new, |server| format!("bus = \"{}\"\n", server.address()));
     let disk = |name: &str| match name {
@@ -292,11 +277,8 @@ fn network(place: &Place, folder: &Path, bus: Option<&Server<'_>>, hash: &str) -
         + &zone("generic", "tiers = \"generic\"")
 }
 
-/// Duration of the requests.
 const LASTS: Duration = Duration::from_secs(4);
-/// In each data centre.
 const VISITORS: usize = 2;
-/// Concurrent clients in all data centres.
 const BURST: usize = 16;
 const OBJECTS: u64 = 12;
 /// Choices are announced every five seconds, and a data centre in the minority adopts the majority's choice
@@ -304,6 +286,5 @@ const OBJECTS: u64 = 12;
 const AGREEING: Duration = Duration::from_secs(50);
 /// Longer than a request takes without faults, shorter than any timeout of the data centres.
 const A_WHILE: Duration = Duration::from_secs(1);
-/// A run with fewer operations is invalid.
 const LEAST_PURGES: usize = 3;
 const LEAST_REQUESTS: u64 = 100;

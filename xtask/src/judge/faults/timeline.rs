@@ -7,7 +7,6 @@ use super::{
     rng::Chance,
 };
 
-/// A fault, with times relative to the first request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) what: What,
@@ -17,21 +16,15 @@ pub(super) struct Fault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    /// A data centre is killed and restarted.
     Killed(usize),
-    /// The link between two cities is cut.
     Cut(&'static str, &'static str),
-    /// The links of a data centre to all others are cut.
     Alone(usize),
     /// A data centre's clock jumps by this number of seconds and stays so.
     Clock(usize, i64),
-    /// The disk of the store is full.
     Full,
-    /// The NATS server of the store or the bus is killed and restarted.
     Server,
 }
 
-/// Kinds of faults in addition to kills and cuts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kinds {
     pub(super) has_clocks: bool,
@@ -40,7 +33,6 @@ pub(super) struct Kinds {
     pub(super) has_origin: bool,
 }
 
-/// Draws the faults of a run with requests of duration `lasts`.
 pub(super) fn draw(seed: u64, lasts: Duration, kinds: Kinds) -> Vec<Fault> {
     let mut chance = Chance::of(seed, 0);
     let mut faults: Vec<Fault> = Vec::new();

@@ -1,15 +1,13 @@
 //! Contents of the bodies: each eight bytes are a function of the object's number and their position.
 
-/// Number of different objects.
 pub(super) const OBJECTS: u64 = 400;
 
-/// The length of an object's body: one object in four is up to 6 MB long, the others up to 100 kB.
+/// One object in four is up to 6 MB long, the others up to 100 kB.
 pub(super) fn length(object: u64) -> u64 {
     let draw = mix(object ^ 0x6c65_6e67_7468);
     if object.is_multiple_of(4) { 500_000 + draw % 5_500_000 } else { draw % 100_000 }
 }
 
-/// The bytes of a body from `first` to `end`.
 pub(super) fn bytes(object: u64, first: u64, end: u64) -> Vec<u8> {
     let words = first / 8..end.div_ceil(8);
     let bytes = words.flat_map(|word| mix(object << 32 | word).to_le_bytes());

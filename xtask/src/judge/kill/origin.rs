@@ -8,20 +8,17 @@ use std::{
 
 use super::body::{bytes, length};
 
-/// Starts an origin that serves until the process exits; returns its port.
 pub(super) fn start() -> anyhow::Result<u16> {
     let socket = TcpListener::bind("127.0.0.1:0")?;
     let port = socket.local_addr()?.port();
     thread::spawn(move || {
         for connection in socket.incoming().flatten() {
-            // Fails if the edge is killed.
             thread::spawn(move || drop(serve(&connection)));
         }
     });
     Ok(port)
 }
 
-/// Serves the requests of a connection.
 fn serve(connection: &TcpStream) -> std::io::Result<()> {
     let (mut reader, mut writer) = (BufReader::new(connection), BufWriter::new(connection));
     loop {

@@ -21,14 +21,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::body::{OBJECTS, bytes, length};
 
-/// Results of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Whether the clients may stop.
     pub(super) is_over: AtomicBool,
-    /// Whether a data centre is expected to run.
     pub(super) is_up: AtomicBool,
-    /// Number of processes that were killed or are about to be killed.
     pub(super) lives: AtomicU64,
     whole: AtomicU64,
     parts: AtomicU64,
@@ -39,12 +35,10 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Descriptions of wrong responses.
     pub(super) fn wrong(&self) -> Vec<String> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether there were complete bodies, parts, hits, and truncated responses.
     pub(super) fn has_all_kinds(&self) -> bool {
         [&self.whole, &self.parts, &self.hits, &self.cut].iter().all(|count| count.load(Relaxed) > 0)
     }
@@ -66,7 +60,6 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Requests one object after another until the run ends.
 pub(super) fn visit(port: u16, seed: u64, seen: &Seen) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     while !seen.is_over.load(SeqCst) {
@@ -101,11 +94,9 @@ fn wait() {
     thread::sleep(Duration::from_millis(10));
 }
 
-/// The reason why a response is wrong.
 enum Ended {
     /// It ended early, which is allowed if its server was killed.
     Cut(anyhow::Error),
-    /// It has other contents.
     Wrong(anyhow::Error),
 }
 
@@ -115,7 +106,6 @@ impl From<std::io::Error> for Ended {
     }
 }
 
-/// Requests an object or a part of it, and verifies the response while it arrives.
 fn ask(port: u16, object: u64, part: Option<std::ops::Range<u64>>, seen: &Seen) -> Result<(), Ended> {
     let mut connection = TcpStream::connect(("127.0.0.1", port))?;
     let range = part
@@ -152,7 +142,6 @@ fn ask(port: u16, object: u64, part: Option<std::ops::Range<u64>>, seen: &Seen) 
     Ok(())
 }
 
-/// The relevant fields of a response head.
 struct Head {
     status: u16,
     length: u64,
@@ -182,7 +171,6 @@ impl Head {
     }
 }
 
-/// The body of a response.
 struct Body<R> {
     response: R,
     /// Remaining bytes of the body, or of the current chunk.
@@ -191,7 +179,7 @@ struct Body<R> {
 }
 
 impl<R: BufRead> Body<R> {
-    /// Reads some bytes; returns 0 at the end.
+    /// Returns 0 at the end.
     fn read(&mut self, piece: &mut [u8]) -> Result<usize, Ended> {
         if self.left == 0 && self.is_chunked {
             self.left = self.next_chunk()?;
@@ -208,7 +196,7 @@ impl<R: BufRead> Body<R> {
         Ok(count)
     }
 
-    /// The length of the next chunk; skips the line end of the previous chunk.
+    /// Skips the line end of the previous chunk.
     fn next_chunk(&mut self) -> Result<u64, Ended> {
         let mut line = String::new();
         while line.trim().is_empty() {

@@ -7,13 +7,11 @@ use std::{
     time::Duration,
 };
 
-/// Serves on separate threads until this process exits; returns its port.
 pub(super) fn start() -> anyhow::Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     thread::spawn(move || {
         for stream in listener.incoming().filter_map(Result::ok) {
-            // An error ends only this connection.
             thread::spawn(move || serve(&stream));
         }
     });
@@ -40,7 +38,6 @@ fn serve(mut stream: &TcpStream) -> std::io::Result<()> {
     stream.write_all(response(&path, is_conditional, is_head).as_bytes())
 }
 
-/// The response for a path; empty for an unknown path.
 fn response(path: &str, is_conditional: bool, is_head: bool) -> String {
     let page = PARAGRAPH.repeat(20);
     let (status, fields, body) = match path {

@@ -10,13 +10,11 @@ pub(super) struct Response {
     pub(super) status: String,
     phrase: String,
     fields: Fields,
-    /// Without its framing; hexadecimal digits.
     body: String,
     is_complete: bool,
     trailers: Fields,
 }
 
-/// Parses all bytes that a server sent for one request; a response to HEAD has no body.
 pub(super) fn responses(mut said: &[u8], is_head: bool) -> anyhow::Result<Vec<Response>> {
     let mut responses = Vec::new();
     loop {
@@ -99,7 +97,6 @@ fn chunks(mut said: &[u8]) -> anyhow::Result<(Vec<u8>, Fields)> {
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

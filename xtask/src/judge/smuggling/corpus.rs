@@ -2,7 +2,6 @@
 
 use anyhow::{Context, bail};
 
-/// Description and bytes of each message.
 pub(super) fn corpus() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let case = |line: &str| {
         let (name, message) = line.split_once('\t').with_context(|| format!("no tab in \"{line}\""))?;

@@ -12,7 +12,6 @@ use std::{
     thread,
 };
 
-/// The field that takes precedence if both are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefers {
     TransferEncoding,
@@ -28,7 +27,6 @@ impl fmt::Display for Prefers {
     }
 }
 
-/// The origin, on separate threads.
 pub(super) struct Origin {
     pub(super) port: u16,
     shared: Arc<Shared>,
@@ -52,7 +50,6 @@ impl Origin {
                 thread::spawn(move || {
                     let Ok(copy) = stream.try_clone() else { return };
                     shared.connections().insert(number, copy);
-                    // An error ends only this connection.
                     let _ = serve(&stream, prefers, &shared.seen);
                     shared.connections().remove(&number);
                 });
@@ -61,7 +58,7 @@ impl Origin {
         Ok(Self { port, shared })
     }
 
-    /// Closes all connections, so that a message cannot continue an earlier one. Resets the count.
+    /// Closes all connections, so that a message cannot continue an earlier one.
     pub(super) fn forget(&self) {
         for stream in self.shared.connections().values() {
             let _ = stream.shutdown(Shutdown::Both);
@@ -69,7 +66,6 @@ impl Origin {
         self.shared.seen.store(0, SeqCst);
     }
 
-    /// Requests since the last reset.
     pub(super) fn seen(&self) -> usize {
         self.shared.seen.load(SeqCst)
     }
@@ -112,12 +108,10 @@ fn serve(stream: &TcpStream, prefers: Prefers, seen: &AtomicUsize) -> std::io::R
     }
 }
 
-/// Whether a field's name is `name` or starts with it, ignoring surrounding white space.
 fn named(field: &str, name: &str) -> bool {
     field.split(':').next().is_some_and(|before| before.trim().starts_with(name))
 }
 
-/// The digits in a field's value.
 fn number(field: &str) -> u64 {
     let digits = field.split_once(':').map_or("", |(_, value)| value);
     let digits: String = digits

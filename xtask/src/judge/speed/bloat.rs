@@ -15,7 +15,6 @@ use super::{
     verdict::{Truth, Verdicts},
 };
 
-/// The added latency must be within 10 %, in both directions.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     // The transfers take about 8 s at any rate, so that the queue is filled several times.
@@ -39,7 +38,6 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Runs a test with this plan and concurrent pings.
 fn beside_pings(line: &Line, plan: &str) -> anyhow::Result<(Outcome, Vec<Ping>)> {
     let pings = tempfile::NamedTempFile::new()?;
     let script = format!(
@@ -52,7 +50,6 @@ fn beside_pings(line: &Line, plan: &str) -> anyhow::Result<(Outcome, Vec<Ping>)>
     Ok((outcome, pings.lines().filter_map(Ping::of).collect()))
 }
 
-/// Each latency sample on a separate connection, and the closest ping.
 fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
     let started = second_of_day(&outcome.started).context("the result of a test has no start time")?;
     let looks =
@@ -65,13 +62,12 @@ fn pairs(outcome: &Outcome, pings: &[Ping], during: During) -> anyhow::Result<(V
     Ok(pairs.unzip())
 }
 
-/// Seconds since midnight of an RFC 3339 time.
 fn second_of_day(time: &str) -> Option<f64> {
     let clock = time.split_once('T')?.1.strip_suffix('Z')?;
     clock.split(':').try_fold(0.0, |seconds, part| Some(seconds * 60.0 + part.parse::<f64>().ok()?))
 }
 
-/// Send time in seconds since midnight, and duration.
+/// Send time in seconds since midnight, and duration in ms.
 struct Ping {
     sent: f64,
     ms: f64,

@@ -12,8 +12,6 @@ use super::{
 };
 use crate::root;
 
-/// Both rates must be within 5 %, the idle latency within 0.3 ms of ping. If not, peers measure the same
-/// link.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     let result = tempfile::NamedTempFile::new()?;
@@ -27,7 +25,6 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     );
     let outcome: Outcome =
         serde_json::from_slice(&fs::read(result.path())?).context("the page saved no result")?;
-    // The size of the request fields depends on the browser and on how the page was opened.
     let look: Look = serde_json::from_slice(&said.stdout).context("the page printed no size of a request")?;
     let ping = round_trip(&line, look)?;
     let doubts = line.doubts()?;

@@ -8,14 +8,11 @@ use tempfile::TempDir;
 
 use crate::{bench::lab::Planet, root};
 
-/// A link between a home and a server.
 pub(super) struct Link {
     pub(super) mbits: u32,
     pub(super) rtt_ms: u32,
     pub(super) queue_ms: u32,
-    /// In each direction.
     pub(super) loss_percent: f64,
-    /// Congestion control of both ends.
     pub(super) congestion: &'static str,
 }
 
@@ -30,7 +27,7 @@ impl Link {
         format!("{mbits} Mbit/s, {rtt_ms} ms, queue {queue_ms} ms{loss}, {congestion}")
     }
 
-    /// Body bits per second: of the 1538 bytes of a full segment on the wire, 1448 are body.
+    /// Of the 1538 bytes of a full segment on the wire, 1448 are body.
     pub(super) fn carries(&self) -> f64 {
         f64::from(self.mbits) * 1e6 * 1448.0 / 1538.0
     }
@@ -56,8 +53,6 @@ impl Link {
     }
 }
 
-/// 1, 10, 100 Mbit/s and 1 Gbit/s, with round trips of 1, 20, 100 and 300 ms, and queues of 20 and 300 ms.
-///
 /// Both ends use BBR, which fills a link regardless of the depth of its queue.
 pub(super) fn grid() -> Vec<Link> {
     let mut links = Vec::new();
@@ -69,25 +64,21 @@ pub(super) fn grid() -> Vec<Link> {
     links
 }
 
-/// Links with deep queues, which the ends fill.
 pub(super) fn deep() -> Vec<Link> {
     let links = [1, 10, 100].map(|mbits| [1, 20, 100].map(|rtt_ms| Link::new(mbits, rtt_ms, 300, "cubic")));
     links.into_iter().flatten().collect()
 }
 
-/// A link that loses 1 % of round trips.
 pub(super) fn lossy() -> Vec<Link> {
     vec![Link { loss_percent: 0.5, ..Link::new(20, 20, 100, "bbr") }]
 }
 
-/// Links for the browser test.
 pub(super) fn browsers() -> Vec<Link> {
     let links =
         [1, 10, 100, 1000].map(|mbits| [1, 20, 100].map(|rtt_ms| Link::new(mbits, rtt_ms, 20, "bbr")));
     links.into_iter().flatten().collect()
 }
 
-/// A planet with this link, and a speed test server at one end.
 pub(super) struct Line {
     pub(super) planet: Planet,
     folder: TempDir,
@@ -105,7 +96,6 @@ impl Line {
         Ok(line)
     }
 
-    /// Waits until the server responds.
     #[expect(clippy::disallowed_methods, reason = "a judge waits for a server, for a bounded time")]
     fn wait(&self) -> anyhow::Result<()> {
         let plan = self.plan("[[step]]\nlatency = 1\n")?;
@@ -118,31 +108,26 @@ impl Line {
         self.test(&plan).map(drop)
     }
 
-    /// Writes the file of a plan.
     pub(super) fn plan(&self, text: &str) -> anyhow::Result<String> {
         let file = self.folder.path().join("plan.toml");
         fs::write(&file, text)?;
         Ok(file.display().to_string())
     }
 
-    /// Runs a test from the command line.
     pub(super) fn test(&self, plan: &str) -> anyhow::Result<Outcome> {
         let mut test = self.planet.exec("home");
         outcome(test.arg(program()).args(arguments(plan)))
     }
 
-    /// A command that runs another program at the client end.
     pub(super) fn at_home(&self) -> Command {
         self.planet.exec("home")
     }
 
-    /// Reasons why the planet was not faithful, if any.
     pub(super) fn doubts(&self) -> anyhow::Result<Vec<String>> {
         Ok(self.planet.fidelity()?.reasons())
     }
 }
 
-/// The result that a test printed.
 pub(super) fn outcome(test: &mut Command) -> anyhow::Result<Outcome> {
     let output = test.output().context("a test cannot be run")?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -154,10 +139,8 @@ pub(super) fn program() -> PathBuf {
     root().join("target/release/longhaul")
 }
 
-/// Arguments of a test from the command line.
 pub(super) fn arguments(plan: &str) -> [&str; 7] {
     ["speed", "test", URL, "--quiet", "--json", "--plan", plan]
 }
 
-/// URL of the server.
 pub(super) const URL: &str = "http://server:8090/";

@@ -7,7 +7,7 @@ use super::{
     verdict::{Truth, Verdicts},
 };
 
-/// Runs ten tests; of the 95 % intervals, at most one in five may miss.
+/// Of the 95 % intervals, at most one in five may miss.
 pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     let line = Line::up(link)?;
     let plan = line.plan("[[step]]\nloss = 1000\n")?;

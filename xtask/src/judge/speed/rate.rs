@@ -35,7 +35,6 @@ pub(super) fn judge(link: &Link, verdicts: &mut Verdicts) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The true rate of the link, and its tolerance as a fraction.
 pub(super) fn carried(link: &Link, what: &'static str, share: f64) -> Truth {
     let mbits = link.carries() / 1e6;
     Truth { what, unit: "Mbit/s", is: mbits, within: mbits * share }
@@ -68,24 +67,21 @@ pub(super) fn echo(line: &Line, look: Look) -> anyhow::Result<Peer> {
     })
 }
 
-/// The median idle latency must be that of ping.
 pub(super) fn idle(ping: f64, what: &'static str) -> Truth {
     Truth { what, unit: "ms", is: ping, within: 0.3 }
 }
 
-/// The reason for the rate limit, according to the test.
 pub(super) fn limited(direction: &Bandwidth) -> String {
     let by = direction.limited_by.as_deref().filter(|by| *by != "network");
     let mut said = by.map_or_else(String::new, |by| format!("; limited by the {by}"));
     if let Some(limits) = direction.limits.filter(|limits| limits.retransmitted >= 0.001) {
-        // Writing to a String cannot fail.
         let _ = write!(said, "; {:.1} % sent again", limits.retransmitted * 100.0);
     }
     said
 }
 
-/// The median round trip in ms of packets with the total size of an empty request and its response: on a slow
-/// link, the serialisation time exceeds the propagation delay.
+/// In ms, for packets with the total size of an empty request and its response: on a slow link, the
+/// serialisation time exceeds the propagation delay.
 pub(super) fn round_trip(line: &Line, look: Look) -> anyhow::Result<f64> {
     let bytes = (look.request + look.answer + 2 * HEADERS) / 2 - HEADERS_OF_PING;
     // ping reports microseconds for one packet, but not for each of several.
@@ -107,7 +103,7 @@ pub(super) struct Look {
     pub(super) answer: usize,
 }
 
-/// Written by the command line client; measured with tcpdump.
+/// Measured with tcpdump.
 pub(super) const TERMINAL: Look = Look { request: 51, answer: 184 };
 const ECHO: &str = include_str!("echo.py");
 /// IPv4, and TCP with timestamps.

@@ -2,23 +2,19 @@
 
 use std::fmt;
 
-/// The true value.
 pub(super) struct Truth {
     pub(super) what: &'static str,
     pub(super) unit: &'static str,
     pub(super) is: f64,
-    /// Tolerance in both directions.
     pub(super) within: f64,
 }
 
 impl Truth {
-    /// Whether the value is missing or outside the tolerance.
     pub(super) fn is_missed(&self, found: Option<f64>) -> bool {
         found.is_none_or(|found| (found - self.is).abs() > self.within)
     }
 }
 
-/// The result of a peer on the same link.
 pub(super) struct Peer {
     pub(super) who: &'static str,
     pub(super) found: f64,
@@ -34,7 +30,6 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Prints the head of the table.
     pub(super) fn begin() -> Self {
         println!(
             "| link | what | is | found | off | may be | |\n| --- | --- | --- | --- | --- | --- | --- |"
@@ -42,8 +37,6 @@ impl Verdicts {
         Self { good: 0, as_peer: 0, missed: Vec::new(), invalid: 0 }
     }
 
-    /// Judges a figure of a test over this link. `doubts`: why the planet was not faithful. `note`: the
-    /// test's remark. `peer`: the result of a peer on the same link.
     pub(super) fn judge(
         &mut self,
         link: &str,
@@ -84,7 +77,6 @@ impl Verdicts {
         );
     }
 
-    /// Whether at least one figure was judged, and all were good.
     pub(super) fn are_good(&self) -> bool {
         self.missed.is_empty() && self.good > 0
     }

@@ -5,30 +5,22 @@ use std::collections::BTreeMap;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-/// A script with a name.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Case {
     pub(super) name: String,
-    /// The right outcome, in one sentence.
     pub(super) about: String,
-    /// The reason: an RFC and section, or a documented choice.
     pub(super) source: String,
     pub(super) origin: Vec<Answer>,
     pub(super) steps: Vec<Step>,
-    /// Allowed numbers of requests at the origin at the end; any if it is empty.
     pub(super) asked: Vec<usize>,
-    /// Response fields that are compared, together with status, body and Set-Cookie.
     pub(super) shown: Vec<String>,
-    /// Servers that cannot be configured for this case.
     pub(super) without: Vec<String>,
-    /// Variants of the case: each is merged into the origin responses with `each = true`.
     each: BTreeMap<String, Answer>,
-    /// The same for requests.
     each_request: BTreeMap<String, Step>,
 }
 
-/// One response of the origin. A request beyond the list gets the last applicable entry again.
+/// A request beyond the list gets the last applicable entry again.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Answer {
@@ -37,7 +29,6 @@ pub(super) struct Answer {
     pub(super) fields: Vec<String>,
     /// The number of the request if it is left out.
     pub(super) body: Option<String>,
-    /// The length of a body with a pattern.
     pub(super) size: Option<usize>,
     /// It applies to requests whose method and target contain this.
     pub(super) to: String,
@@ -54,11 +45,9 @@ pub(super) struct Answer {
     pub(super) each: bool,
 }
 
-/// A request of a client and the outcomes that are allowed, or a pause.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Step {
-    /// A pause, and no request.
     pub(super) wait_ms: u64,
     pub(super) method: Option<String>,
     pub(super) path: Option<String>,
@@ -69,17 +58,15 @@ pub(super) struct Step {
     /// The number of clients that send it concurrently, each `stagger_ms` later than the previous client.
     pub(super) visitors: Option<usize>,
     pub(super) stagger_ms: Option<u64>,
-    /// Allowed statuses; any if it is empty.
+    /// Any if it is empty.
     pub(super) status: Vec<u16>,
-    /// Allowed bodies; any if it is empty.
+    /// Any if it is empty.
     pub(super) body_is: Vec<String>,
-    /// Text that the body may not contain.
     pub(super) body_has_not: Vec<String>,
-    /// `Name: value` that the response has.
+    /// Each is `Name: value`.
     pub(super) has: Vec<String>,
-    /// `Name`, or `Name: value`, that the response does not have.
+    /// Each is `Name` or `Name: value`.
     pub(super) has_not: Vec<String>,
-    /// Allowed numbers of requests at the origin after this step.
     pub(super) asked: Vec<usize>,
     each: bool,
 }
@@ -90,7 +77,6 @@ struct File {
     case: Vec<Case>,
 }
 
-/// The cases of one file, with their variants.
 pub(super) fn read(text: &str) -> anyhow::Result<Vec<Case>> {
     let file: File = toml::from_str(text)?;
     let mut cases = Vec::new();
@@ -102,7 +88,6 @@ pub(super) fn read(text: &str) -> anyhow::Result<Vec<Case>> {
 }
 
 impl Case {
-    /// Whether a server cannot be configured for this case.
     pub(super) fn lacks(&self, server: &str) -> bool {
         self.without.iter().any(|name| name == server)
     }
@@ -135,7 +120,6 @@ impl Case {
 }
 
 impl Answer {
-    /// Fills missing parts from the variant.
     fn merge(&mut self, variant: &Self) {
         self.status = self.status.or(variant.status);
         self.fields.extend(variant.fields.iter().cloned());

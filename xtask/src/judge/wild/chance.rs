@@ -17,15 +17,12 @@ use super::{
     summary::{PEERS, Summary},
 };
 
-/// One random script.
 struct Script {
     seed: u64,
-    /// The nth request at the origin gets the nth entry.
     answers: Vec<&'static AnswerKind>,
     steps: Vec<Step>,
 }
 
-/// One request of a random script.
 struct Step {
     request: &'static RequestKind,
     user: usize,
@@ -33,19 +30,15 @@ struct Step {
     is_later: bool,
 }
 
-/// The result of one step.
 struct Record {
-    /// Status, and the source of the response: `new`, `old`, or `checked`, which is old with a request at the origin.
+    /// `new`, `old`, or `checked`, which is old with a request at the origin.
     action: String,
     /// The action without the status, but for a 304.
     kind: String,
-    /// The origin response that the client received.
     answer: Option<usize>,
-    /// The rule that the response breaks.
     broken: Option<&'static str>,
 }
 
-/// Plays random scripts with consecutive seeds.
 pub(super) fn run(
     servers: &[Server; 3],
     seed: u64,
@@ -104,7 +97,6 @@ impl Script {
         self.answers.iter().map(answer).collect()
     }
 
-    /// Plays the script against one server.
     fn play(&self, server: &Server) -> Vec<Record> {
         let token = format!("w9{:06}w", self.seed % 1_000_000);
         server.origin.learn(&token, self.answers());
@@ -117,7 +109,6 @@ impl Script {
             let before = server.origin.asked(&token).len();
             let at = begin.elapsed().as_secs_f64();
             let response = step.ask(server, &token);
-            // A request in the background may follow the response.
             wait(SETTLED);
             let asked = server.origin.asked(&token);
             let given: Vec<_> = asked
@@ -167,7 +158,6 @@ impl Script {
         records
     }
 
-    /// The first difference between the edge and a peer: the rule that the peer breaks, or the actions of both.
     fn signature(&self, edge: &[Record], peer: &[Record]) -> Option<String> {
         let mut steps = self.steps.iter().zip(edge.iter().zip(peer));
         let (step, (edge, peer)) =
@@ -212,7 +202,6 @@ impl Step {
     }
 }
 
-/// The index of the origin response that a client received.
 fn answer(response: &Response) -> Option<usize> {
     let number: usize = response.body().split_once(" of ")?.0.parse().ok()?;
     number.checked_sub(1)

@@ -4,7 +4,6 @@ use std::{io::Write as _, net::TcpStream, time::Duration};
 
 use super::message::{Content, Head, Reader, Unframed};
 
-/// The response that a client received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Response {
     /// 0 if the connection ended without a response.
@@ -13,12 +12,10 @@ pub(super) struct Response {
     pub(super) content: Content,
 }
 
-/// Sends a request and reads its response.
 pub(super) fn ask(port: u16, request: &Request<'_>) -> Response {
     exchange(port, request).unwrap_or_default()
 }
 
-/// A request in all its parts.
 pub(super) struct Request<'a> {
     pub(super) method: &'a str,
     pub(super) target: &'a str,
@@ -77,7 +74,6 @@ impl Response {
         }
     }
 
-    /// The response as a line of a transcript, with the fields that the case compares.
     pub(super) fn shown(&self, fields: &[String]) -> String {
         if self.status == 0 {
             return "no response".to_owned();

@@ -10,13 +10,11 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// The wall clock, for dates in fields.
 #[expect(clippy::disallowed_methods, reason = "an origin sends dates")]
 pub(super) fn since_epoch() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Waits for the time of a script.
 #[expect(clippy::disallowed_methods, reason = "a script waits until objects are stale")]
 pub(super) fn wait(time: Duration) {
     thread::sleep(time);

@@ -3,17 +3,14 @@
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-/// One entry of the list.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Difference {
-    /// The case, or the signature of a random script; `*` is any text.
+    /// The case or the signature of a random script, in which `*` is any text.
     pub(super) case: String,
-    /// The peer that differs.
     pub(super) server: String,
-    /// The behaviour of the peer.
     does: String,
-    /// The reason for the edge's behaviour: an RFC and section, or a documented choice.
+    /// An RFC and section, or a documented choice.
     why: String,
     /// Whether it depends on timing, so that a run may not have it.
     #[serde(default)]
@@ -27,7 +24,6 @@ struct File {
     difference: Vec<Difference>,
 }
 
-/// The list, with the number of uses of each entry.
 pub(super) struct Explanations {
     entries: Vec<(Difference, usize)>,
 }
@@ -47,7 +43,7 @@ impl Explanations {
         Ok(Self { entries: file.difference.into_iter().map(|entry| (entry, 0)).collect() })
     }
 
-    /// Whether a difference is explained. All entries that fit count as needed.
+    /// All entries that fit count as needed.
     pub(super) fn explain(&mut self, case: &str, server: &str) -> bool {
         let mut is_explained = false;
         for (entry, needed) in &mut self.entries {
@@ -59,7 +55,6 @@ impl Explanations {
         is_explained
     }
 
-    /// Entries that explained nothing, of named cases or of random scripts.
     pub(super) fn unused(&self, kind: Kind) -> Vec<&Difference> {
         let of_kind = |entry: &Difference| entry.case.starts_with(RANDOM) == (kind == Kind::Random);
         self.entries
@@ -70,17 +65,14 @@ impl Explanations {
     }
 }
 
-/// The scripts that an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Named,
     Random,
 }
 
-/// The prefix of signatures of random scripts.
 pub(super) const RANDOM: &str = "random: ";
 
-/// Whether a text fits a pattern, in which `*` is any text.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

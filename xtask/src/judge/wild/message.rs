@@ -4,7 +4,6 @@ use std::io::Read;
 
 use super::clock::since_epoch;
 
-/// The start line and the fields of a message.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Head {
     pub(super) start: String,
@@ -23,7 +22,6 @@ impl Head {
         Self { start, fields: lines.filter_map(field).collect() }
     }
 
-    /// The first value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.values(name).next()
     }
@@ -37,23 +35,18 @@ impl Head {
     }
 }
 
-/// The meaning of a message without length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unframed {
-    /// A request without length has no body.
     Empty,
-    /// A response without length ends with its connection.
     UntilClose,
 }
 
-/// The content of a message, and whether all of it arrived.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) is_complete: bool,
 }
 
-/// Reads messages from a connection.
 pub(super) struct Reader<S> {
     source: S,
     buffer: Vec<u8>,
@@ -64,12 +57,11 @@ impl<S: Read> Reader<S> {
         Self { source, buffer: Vec::new() }
     }
 
-    /// The next head; none at the end of the connection.
+    /// Returns `None` at the end of the connection.
     pub(super) fn head(&mut self) -> Option<Head> {
         self.until(b"\r\n\r\n").map(|bytes| Head::parse(&bytes))
     }
 
-    /// The content that follows a head.
     pub(super) fn content(&mut self, head: &Head, unframed: Unframed) -> Content {
         if head
             .get("transfer-encoding")
@@ -143,7 +135,7 @@ pub(super) fn date_from_now(seconds: i64) -> String {
     date(since_epoch().as_secs().saturating_add_signed(seconds))
 }
 
-/// The date of a second since 1970. The civil calendar repeats every 146 097 days; years are counted from March.
+/// The civil calendar repeats every 146 097 days; years are counted from March.
 fn date(second: u64) -> String {
     let days = second / 86_400;
     let shifted = days + 719_468;

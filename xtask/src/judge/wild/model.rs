@@ -1,6 +1,5 @@
 //! The requests and origin responses of random scripts, and a small model of RFC 9111 that decides whether a reuse is allowed.
 
-/// A kind of origin response, with its allowed reuse.
 #[derive(Debug)]
 pub(super) struct AnswerKind {
     pub(super) name: &'static str,
@@ -13,22 +12,17 @@ pub(super) struct AnswerKind {
     pub(super) varies: bool,
 }
 
-/// The reuse that a shared cache is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reuse {
-    /// Never for another request.
     Never,
-    /// After a successful validation.
     Validated,
-    /// For a number of seconds, then after a validation.
+    /// For this number of seconds.
     Fresh(u64),
     /// While it is fresh, and then while it is validated in the background.
     Stale,
-    /// It validates an earlier response.
     Confirms,
 }
 
-/// A kind of request.
 #[derive(Debug)]
 pub(super) struct RequestKind {
     pub(super) name: &'static str,
@@ -37,7 +31,6 @@ pub(super) struct RequestKind {
     pub(super) body: Option<&'static str>,
 }
 
-/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Get,
@@ -45,7 +38,6 @@ pub(super) enum Method {
     Post,
 }
 
-/// One request at the origin with its response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     pub(super) kind: &'static AnswerKind,
@@ -57,13 +49,12 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Whether its request would have selected an earlier response.
     fn is_about(&self, earlier: &Self) -> bool {
         let is_same_user = self.user == earlier.user;
         is_same_user || !earlier.kind.varies && !self.kind.varies
     }
 
-    /// Whether it validates an earlier response: as a 304, or as a HEAD with the same validator (RFC 9111 section 4.3.4 and 4.3.5).
+    /// As a 304, or as a HEAD with the same validator (RFC 9111 section 4.3.4 and 4.3.5).
     fn confirms(&self) -> bool {
         match self.method {
             Method::Get => self.kind.reuse == Reuse::Confirms,
@@ -73,19 +64,16 @@ impl Given {
     }
 }
 
-/// A response to a client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taken {
-    /// The index of the origin response.
     pub(super) answer: usize,
     pub(super) user: usize,
-    /// The number of origin responses when the request was sent.
     pub(super) before: usize,
     /// The time of the request, in seconds of its script.
     pub(super) at: f64,
 }
 
-/// The rule that a response breaks. `given` has all origin responses so far, including this request's.
+/// `given` has all origin responses so far, including this request's.
 pub(super) fn broken_rule(given: &[Given], taken: Taken) -> Option<&'static str> {
     let own = given.get(taken.answer)?;
     if taken.answer >= taken.before && own.user == taken.user {
@@ -120,12 +108,11 @@ pub(super) fn broken_rule(given: &[Given], taken: Taken) -> Option<&'static str>
     (!is_allowed).then_some("a stale response without validation (RFC 9111 section 4.2.4)")
 }
 
-/// Whether a validation follows a response.
 fn is_confirmed_after(given: &[Given], answer: usize) -> bool {
     given[answer + 1..].iter().any(Given::confirms)
 }
 
-/// Ages have whole seconds (RFC 9111 section 5.1); the slack is for scheduling.
+/// Ages have whole seconds (RFC 9111 section 5.1).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -144,7 +131,6 @@ macro_rules! answer {
     };
 }
 
-/// The origin responses of random scripts.
 pub(super) const ANSWERS: &[AnswerKind] = &[
     answer!("max-age=60", 200, Reuse::Fresh(60), ["Cache-Control: max-age=60", "ETag: \"e\""]),
     answer!("max-age=1", 200, Reuse::Fresh(1), ["Cache-Control: max-age=1", "ETag: \"e\""]),
@@ -191,7 +177,6 @@ macro_rules! request {
     };
 }
 
-/// The requests of random scripts.
 pub(super) const REQUESTS: &[RequestKind] = &[
     request!("GET", "GET", None, []),
     request!("GET", "GET", None, []),

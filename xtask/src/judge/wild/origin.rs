@@ -15,29 +15,24 @@ use super::{
     message::{Content, Head, Reader, Unframed, date_before_now},
 };
 
-/// The scripted origin behind one server.
 pub(super) struct Origin {
     pub(super) port: u16,
     scripts: Arc<Mutex<HashMap<String, Script>>>,
 }
 
-/// The responses for one token, and the received requests.
 #[derive(Default)]
 struct Script {
     answers: Vec<Answer>,
     asked: Vec<Asked>,
 }
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) method: String,
     pub(super) target: String,
     pub(super) head: Head,
     body: Vec<u8>,
-    /// The index of the script's response that it got.
     pub(super) answer: usize,
-    /// The time of its arrival.
     pub(super) at: Instant,
 }
 
@@ -50,26 +45,22 @@ impl Origin {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let scripts = Arc::clone(&shared);
-                // A server that closes its connection ends this thread.
                 thread::spawn(move || serve(&stream, &scripts));
             }
         });
         Ok(Self { port, scripts })
     }
 
-    /// Sets the responses for requests with this token.
     pub(super) fn learn(&self, token: &str, answers: Vec<Answer>) {
         lock(&self.scripts).insert(token.to_owned(), Script { answers, asked: Vec::new() });
     }
 
-    /// The requests with this token, in the order of their arrival.
     pub(super) fn asked(&self, token: &str) -> Vec<Asked> {
         lock(&self.scripts).get(token).map(|script| script.asked.clone()).unwrap_or_default()
     }
 }
 
 impl Asked {
-    /// The request as a line of a transcript, without its token.
     pub(super) fn shown(&self, token: &str) -> String {
         let mut line = format!("{} {}", self.method, self.target.replace(token, "T"));
         for name in SHOWN {
@@ -83,7 +74,6 @@ impl Asked {
         line
     }
 
-    /// Whether it has a condition that allows a 304.
     pub(super) fn is_conditional(&self) -> bool {
         ["if-none-match", "if-modified-since"].into_iter().any(|name| self.head.get(name).is_some())
     }
@@ -93,7 +83,7 @@ fn lock(scripts: &Mutex<HashMap<String, Script>>) -> MutexGuard<'_, HashMap<Stri
     scripts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The token in a target: `w`, digits, `w`.
+/// `w`, digits, `w`.
 fn token(target: &str) -> Option<&str> {
     target.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| {
         let digits = word.strip_prefix('w').and_then(|rest| rest.strip_suffix('w'));
@@ -101,7 +91,6 @@ fn token(target: &str) -> Option<&str> {
     })
 }
 
-/// Serves one connection until one side closes it.
 fn serve(mut stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io::Result<()> {
     let mut reader = Reader::new(stream);
     while let Some(head) = reader.head() {
@@ -133,7 +122,6 @@ fn serve(mut stream: &TcpStream, scripts: &Mutex<HashMap<String, Script>>) -> io
     stream.shutdown(Shutdown::Both)
 }
 
-/// Records a request and chooses its response; returns the number of the request too.
 fn note(
     scripts: &Mutex<HashMap<String, Script>>,
     token: &str,
@@ -169,7 +157,6 @@ fn note(
     Some((answer, asked, script.asked.len()))
 }
 
-/// The bytes of a response, and whether the connection closes after them.
 fn response(answer: &Answer, asked: &Asked, number: usize) -> (Vec<u8>, bool) {
     if answer.close {
         return (Vec::new(), true);
@@ -219,7 +206,6 @@ fn response(answer: &Answer, asked: &Asked, number: usize) -> (Vec<u8>, bool) {
     (bytes, is_last)
 }
 
-/// The first and last byte of a single range.
 fn bounds(range: &str, whole: usize) -> Option<(usize, usize)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let end = whole.checked_sub(1)?;
@@ -232,7 +218,8 @@ fn bounds(range: &str, whole: usize) -> Option<(usize, usize)> {
     (first <= last).then_some((first, last))
 }
 
-/// Fills placeholders: `{n}` the number of the request, `{method}`, `{target}`, `{body}`, `{f:name}` a field, `{ago:seconds}` a date.
+/// `{n}` the number of the request, `{method}`, `{target}`, `{body}`, `{f:name}` a field,
+/// `{ago:seconds}` a date.
 fn fill(text: &str, asked: &Asked, number: usize) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -259,7 +246,6 @@ fn fill(text: &str, asked: &Asked, number: usize) -> String {
 /// Between the last byte of a response that is cut and the end of its connection.
 const CUT_AFTER: Duration = Duration::from_millis(200);
 
-/// Fields of requests that a transcript shows.
 const SHOWN: [&str; 4] = ["if-none-match", "if-modified-since", "range", "if-range"];
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::{
 
 use super::servers::Server;
 
-/// Does work for all items concurrently, as most of it is waiting. Results have the order of the items.
+/// The results have the order of the items.
 pub(super) fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
@@ -35,7 +35,7 @@ pub(super) fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Does the same on all servers at the same time. A server whose thread panics has no result.
+/// A server whose thread panics has no result.
 pub(super) fn on_each<R: Send>(
     servers: &[Server; 3],
     work: impl Fn(&Server) -> Option<R> + Sync,
@@ -47,7 +47,7 @@ pub(super) fn on_each<R: Send>(
     })
 }
 
-/// Scripts that are played at the same time; each waits most of its time.
+/// Each waits most of its time.
 const AT_A_TIME: usize = 12;
 
 #[cfg(test)]

@@ -9,25 +9,20 @@ use super::{
     servers::Server,
 };
 
-/// The traffic of a script.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Transcript {
-    /// A line for each response.
     pub(super) responses: Vec<String>,
     /// A line for each request at the origin, sorted.
     pub(super) asked: Vec<String>,
-    /// Violations of the case.
     pub(super) forbidden: Vec<String>,
 }
 
 impl Transcript {
-    /// Whether clients and the origin saw the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.responses == other.responses && self.asked == other.asked
     }
 }
 
-/// Plays a case; the token names its requests at the origin.
 pub(super) fn play(case: &Case, server: &Server, token: &str) -> Transcript {
     server.origin.learn(token, case.origin.clone());
     let mut transcript = Transcript::default();
@@ -68,7 +63,6 @@ pub(super) fn play(case: &Case, server: &Server, token: &str) -> Transcript {
     transcript
 }
 
-/// The responses of all clients of a step.
 fn responses(step: &Step, port: u16, token: &str) -> Vec<Response> {
     let visitors = step.visitors.unwrap_or(1);
     let stagger = Duration::from_millis(step.stagger_ms.unwrap_or(100));
@@ -80,7 +74,6 @@ fn responses(step: &Step, port: u16, token: &str) -> Vec<Response> {
             }
             asking.push(scope.spawn(move || request(step, port, token, visitor)));
         }
-        // A client that panicked received nothing.
         asking.into_iter().map(|asking| asking.join().unwrap_or_default()).collect()
     })
 }
@@ -106,7 +99,6 @@ fn fill(text: &str, token: &str, visitor: usize) -> String {
     text.replace("{t}", token).replace("{i}", &visitor.to_string())
 }
 
-/// Violations of a step by a response.
 fn faults(step: &Step, response: &Response, visitor: usize, token: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let filled = |text: &String| fill(text, token, visitor);

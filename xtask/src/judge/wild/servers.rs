@@ -14,7 +14,6 @@ use crate::{
     release, root,
 };
 
-/// One server under test.
 pub(super) struct Server {
     pub(super) name: &'static str,
     pub(super) port: u16,
@@ -22,12 +21,10 @@ pub(super) struct Server {
     _program: Ended,
 }
 
-/// The edge first, then its peers.
 pub(super) fn start(folder: &Path) -> anyhow::Result<[Server; 3]> {
     Ok([edge(folder)?, nginx(folder)?, varnish(folder)?])
 }
 
-/// The program, which is built unless `LONGHAUL` names one.
 pub(super) fn program() -> anyhow::Result<PathBuf> {
     match env::var_os("LONGHAUL") {
         Some(program) => Ok(PathBuf::from(program)),
@@ -139,7 +136,6 @@ const RULES: &str = "\
 [[zone.rule]]\npath = \"/ck/*\"\nedge_ttl = \"1h\"\nkey = { cookie = [\"lang\"], header = [\"X-Dev\"] }
 [[zone.rule]]\npath = \"/q/*\"\nedge_ttl = \"1h\"\nkey = { query = [\"v\"] }";
 
-/// The built-in VCL with the rules of the zone `rules`.
 const VCL: &str = "\
 vcl 4.1;
 backend default { .host = \"127.0.0.1\"; .port = \"PORT\"; }

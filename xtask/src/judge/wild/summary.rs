@@ -8,26 +8,20 @@ use super::{
     play::Transcript,
 };
 
-/// The peers in the order of their results.
 pub(super) const PEERS: [&str; 2] = ["nginx", "varnish"];
 
-/// The counts and findings of a run.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     cases: usize,
     scripts: usize,
-    /// Cases without a difference between a peer and the edge.
     same: [usize; 2],
-    /// Cases with a difference that the list explains.
     explained: [usize; 2],
     unexplained: Vec<String>,
-    /// Violations by the edge.
     forbidden: Vec<String>,
     unused: Vec<String>,
 }
 
 impl Summary {
-    /// Adds the transcripts of a named case.
     pub(super) fn add(
         &mut self,
         case: &Case,
@@ -59,17 +53,14 @@ impl Summary {
         }
     }
 
-    /// Adds a random script.
     pub(super) fn add_script(&mut self) {
         self.scripts += 1;
     }
 
-    /// Adds a script without a difference.
     pub(super) fn is_same(&mut self, peer: usize) {
         self.same[peer] += 1;
     }
 
-    /// Adds a difference, and returns whether the list explains it.
     pub(super) fn differs(&mut self, name: &str, peer: usize, explanations: &mut Explanations) -> bool {
         let is_explained = explanations.explain(name, PEERS[peer]);
         match is_explained {
@@ -79,12 +70,10 @@ impl Summary {
         is_explained
     }
 
-    /// Adds a violation by the edge.
     pub(super) fn breaks(&mut self, name: String) {
         self.forbidden.push(name);
     }
 
-    /// Adds entries of the list that explained nothing.
     pub(super) fn unused(&mut self, explanations: &Explanations, kind: Kind) {
         let unused = explanations.unused(kind);
         self.unused.extend(unused.iter().map(|entry| format!("{}, {}", entry.case, entry.server)));
@@ -131,7 +120,6 @@ impl Summary {
     }
 }
 
-/// Shows a case and the transcript of each server.
 fn show(case: &Case, transcripts: &[Option<Transcript>; 3]) {
     eprintln!("\n{}: {} ({})", case.name, case.about, case.source);
     for (name, transcript) in ["edge"].into_iter().chain(PEERS).zip(transcripts) {

@@ -23,15 +23,12 @@ use self::{
 use super::servers;
 use crate::judge::{Ended, accepts, data_centre, free_port};
 
-/// The outcome of a test.
 enum Outcome {
     Passed,
     Failed(String),
-    /// It uses something that is not supported.
     Skipped(String),
 }
 
-/// Runs the tests of a folder.
 pub(super) fn judge(folder: &Path, only: Option<&str>) -> anyhow::Result<()> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .with_context(|| format!("{}: {HOW}", folder.display()))?
@@ -79,7 +76,6 @@ pub(super) fn judge(folder: &Path, only: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The parts of a test that run.
 #[derive(Default)]
 struct Stage {
     server: Option<Server>,
@@ -176,7 +172,6 @@ impl Stage {
     }
 }
 
-/// The reason why a command cannot be run.
 fn unsupported(line: &Line) -> Option<String> {
     let [kind, name, options @ ..] = line.words.as_slice() else {
         return Some("an empty command".to_owned());
@@ -199,7 +194,6 @@ fn unsupported(line: &Line) -> Option<String> {
     }
 }
 
-/// A command of a script that is not supported.
 fn unknown(line: &Line, commands: &[&str]) -> Option<String> {
     let block = line.block.as_ref()?;
     block.iter().find_map(|line| {

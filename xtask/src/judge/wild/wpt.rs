@@ -23,7 +23,7 @@ use self::{
 use super::servers;
 use crate::judge::{Ended, accepts, data_centre, free_port};
 
-/// The tests of a page by name; a failed test has a message.
+/// A failed test has a message.
 type Results = BTreeMap<String, Option<String>>;
 
 /// Runs the tests of a folder that has `fetch/http-cache`, `resources` and `common` of the web platform tests.
@@ -83,7 +83,6 @@ fn passed(results: &Results) -> usize {
     results.values().filter(|message| message.is_none()).count()
 }
 
-/// The test scripts of the folder.
 fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     let tests = folder.join("fetch/http-cache");
     let files = fs::read_dir(&tests).with_context(|| format!("{}: {HOW}", tests.display()))?;
@@ -106,9 +105,7 @@ fn browser() -> anyhow::Result<PathBuf> {
     found.context("Chromium is not installed; on Debian: apt-get install chromium, or CHROMIUM=its path")
 }
 
-/// Loads a page in a browser with an empty profile, and waits for its report.
 fn run(browser: &Path, port: u16, name: &str, reports: &Receiver<Report>) -> anyhow::Result<Results> {
-    // A late report of the page before.
     while reports.try_recv().is_ok() {}
     let profile = tempfile::tempdir()?;
     let page = format!("http://127.0.0.1:{port}/fetch/http-cache/{name}.any.html");

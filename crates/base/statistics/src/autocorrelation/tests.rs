@@ -14,8 +14,8 @@ fn ranks_share_ties() {
 
 #[test]
 fn an_autoregression_fades_by_its_factor() {
-    // Lag k of an autoregression of 0.8 correlates by 0.8^k; for near-normal values Spearman's is
-    // 6/pi asin(0.8^k/2). Its standard error (Bartlett) is below sqrt((1 + 2 sum 0.64^j)/n) = 2.13/sqrt(n) = 0.0048.
+    // 6/pi asin(0.8^k/2) for near-normal values. The standard error (Bartlett) is below
+    // 2.13/sqrt(n) = 0.0048.
     let series: Vec<f64> =
         Synthetic::new(1).autoregression(200_000, 0.8).iter().map(|value| value.exp()).collect();
     let found = rank_autocorrelation(&series, 20).unwrap();
@@ -27,12 +27,11 @@ fn an_autoregression_fades_by_its_factor() {
 
 #[test]
 fn exact_correlations_of_small_series() {
-    // Ranks 0 1 2 3, centred -1.5 -0.5 0.5 1.5: sums of products 5, 0.75 - 0.25 + 0.75 = 1.25, -0.75 x 2 = -1.5, -2.25.
+    // Centred ranks -1.5 -0.5 0.5 1.5: sums of products 5, 1.25, -1.5, -2.25.
     let found = rank_autocorrelation(&[1.0, 10.0, 100.0, 1000.0], 9).unwrap();
     assert_eq!(found, [0.25, -0.3, -0.45]);
     assert_eq!(rank_autocorrelation(&[2.0; 5], 2).unwrap(), [0.0, 0.0]);
     assert!(rank_autocorrelation(&[1.0], 3).unwrap().is_empty());
-    // Above the median (the sample 2): 0 1 0 1 0 with mean 0.4: the sum of squares is 1.2, and four products of -0.24.
     let slow = slow_autocorrelation(&[1.0, 5.0, 2.0, 5.0, 1.0], 0.5, 1).unwrap();
     assert!((slow[0] + 0.8).abs() < 1e-12, "{slow:?}");
     assert_eq!(rank_autocorrelation(&[-1.0], 3), Err(Error::Negative { index: 0, value: -1.0 }));
@@ -40,13 +39,11 @@ fn exact_correlations_of_small_series() {
 
 #[test]
 fn clusters_are_counted_exactly() {
-    // Four blocks of 5: slow in the first two of each. 8 of 20 slow, each block has one pair: 4 of the 8 that are followed.
     let series: Vec<f64> = (0..20).map(|i| if i % 5 < 2 { 9.0 } else { 1.0 }).collect();
     let found = slow_clusters(&series, 0.5).unwrap();
     assert_eq!((found.threshold_ms, found.slow, found.slow_after_slow), (1.0, 0.4, 0.5));
-    // E J = 8 x 7/20 = 2.8, var J = 8 x 7 x 12 x 13/(400 x 19) = 1.149474: z = 1.2/1.072135 = 1.119262.
+    // E J = 2.8, var J = 1.149474: z = 1.2/1.072135.
     assert!((found.z - 1.119_262).abs() < 1e-6, "{found:?}");
-    // Four or more where Poisson expects 2.8: 1 - e^-2.8 (1 + 2.8 + 2.8^2/2 + 2.8^3/6) = 0.308063.
     assert!((found.chance - 0.308_063).abs() < 1e-6, "{found:?}");
     let constant = slow_clusters(&[1.0; 9], 0.9).unwrap();
     assert_eq!((constant.slow, constant.slow_after_slow, constant.z, constant.chance), (0.0, 0.0, 0.0, 1.0));
@@ -54,17 +51,15 @@ fn clusters_are_counted_exactly() {
 
 #[test]
 fn independent_samples_are_rarely_said_to_come_together() {
-    // The level is 5 %, and a Poisson chance keeps below it. Of 400 series: 20, and four standard deviations of 4.4.
+    // The level is 5 %: 20 of 400 series, and four standard deviations of 4.4.
     for n in [300, 500, 3000] {
         let accused = (0..400_u64).filter(|&seed| {
-            // Neighbouring seeds of so plain a generator give series that resemble each other.
             let mut random = Synthetic::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let series: Vec<f64> = (0..n).map(|_| random.exponential()).collect();
             slow_clusters(&series, 0.95).unwrap().chance <= 0.05
         });
         let accused = accused.count();
         assert!(accused <= 38, "{n}: {accused}");
-        // Clusters, slow in two of forty, are found.
         let series: Vec<f64> = (0..n).map(|i| if i % 40 < 2 { 9.0 } else { 1.0 }).collect();
         assert!(slow_clusters(&series, 0.9).unwrap().chance < 1e-3, "{n}");
     }
@@ -72,7 +67,6 @@ fn independent_samples_are_rarely_said_to_come_together() {
 
 #[test]
 fn mean_and_variance_are_those_of_all_orders() {
-    // All 20 ways to place 3 slow ones among 6: the mean of z is 0 and its variance 1.
     let zs: Vec<f64> = (0_u32..64)
         .filter(|set| set.count_ones() == 3)
         .map(|set| (0..6).map(|bit| f64::from(set >> bit & 1)).collect::<Vec<f64>>())
@@ -85,8 +79,7 @@ fn mean_and_variance_are_those_of_all_orders() {
 
 #[test]
 fn stalls_make_the_model_pessimistic() {
-    // 100 windows of 10: each tenth window is slow as a whole. Observed 0.9 x 10 + 0.1 x 100 = 19; independent:
-    // 10 + 90 (1 - 0.9^10) = 68.618940. The 5 samples left over do not count.
+    // The last 5 samples do not count.
     let series: Vec<f64> = (0..1005).map(|i| if i / 10 % 10 == 9 { 100.0 } else { 10.0 }).collect();
     let found = consecutive_maxima(&series, 10).unwrap();
     assert_eq!((found.requests, found.windows), (10, 100));

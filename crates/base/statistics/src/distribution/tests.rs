@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Results of numpy 2.4.6: `numpy.quantile(samples, SHARES)`, `samples.mean()`, `samples.std()`.
+/// numpy 2.4.6: `numpy.quantile(samples, SHARES)`, `samples.mean()`, `samples.std()`.
 struct Numpy {
     samples: &'static [f64],
     quantiles: [f64; 11],
@@ -29,7 +29,6 @@ const NUMPY: [Numpy; 6] = [
         mean: 2.2857142857142856,
         standard_deviation: 0.880630571852711,
     },
-    // Denormals. Their squares are 0.
     Numpy {
         samples: &[5e-324, 1e-310, 2e-308, 3e-320],
         quantiles: [
@@ -100,7 +99,7 @@ fn agrees_with_numpy() {
     for case in &NUMPY {
         let side = of(case.samples);
         for (share, expected) in SHARES.into_iter().zip(case.quantiles) {
-            // Not close: equal. The interpolation is numpy's, operation by operation.
+            // Equal, not close: the interpolation is numpy's, operation by operation.
             assert_eq!(side.quantile(share), expected, "{:?} at {share}", case.samples);
         }
         assert_close(side.mean(), case.mean, 1e-15);
@@ -112,10 +111,8 @@ fn agrees_with_numpy() {
 
 #[test]
 fn the_mean_of_a_million_is_exact() {
-    // 0.1, 0.2, ..., 1 in turn, 1e5 times: the mean is 0.55.
     let side = Distribution::new((0..1_000_000).map(|i| f64::from(i % 10 + 1) / 10.0).collect()).unwrap();
     assert_close(side.mean(), 0.55, 2e-16);
-    // The variance of 1..=k is (k^2 - 1)/12: 99/12 hundredths.
     assert_close(side.standard_deviation(), (99.0_f64 / 1200.0).sqrt(), 1e-15);
 }
 
@@ -180,7 +177,8 @@ proptest! {
     #[test]
     fn cdf_and_quantile_invert_each_other(samples in prop::collection::vec(0.0..1e6, 2..100), share in 0.0..=1.0) {
         let side = of(&samples);
-        // At least floor((n - 1) share) + 1 samples are at most the quantile; one rounding may cost a rank.
+        // At least floor((n - 1) share) + 1 samples are at most the quantile; one rounding may cost
+        // a rank.
         let at_most = side.cdf(side.quantile(share)) * samples.len() as f64;
         prop_assert!(at_most + 1.0 >= ((samples.len() - 1) as f64 * share).floor());
     }

@@ -9,7 +9,6 @@ fn of(samples: impl IntoIterator<Item = f64>) -> Distribution {
     Distribution::new(samples.into_iter().collect()).unwrap()
 }
 
-/// The sum by parts, term by term: right, but slow for many N.
 fn term_by_term(side: &Distribution, requests: u32) -> f64 {
     let (sorted, n) = (side.values(), as_f64(side.n()));
     let missed = |rank: usize| -(f64::from(requests) * ln_share(as_f64(rank), n)).exp_m1();
@@ -23,7 +22,7 @@ fn assert_close(found: f64, expected: f64, relative: f64) {
 
 #[test]
 fn agrees_with_exact_fractions() {
-    // Python's fractions.Fraction over the definition, rounded once at the end; N = 1, 2, 7, 90, 1000.
+    // Python's fractions.Fraction over the definition; N = 1, 2, 7, 90, 1000.
     let cases: [(&[f64], [f64; 5]); 4] = [
         (&[1.0, 4.0], [2.5, 3.25, 3.9765625, 4.0, 4.0]),
         (
@@ -51,9 +50,7 @@ fn agrees_with_exact_fractions() {
 
 #[test]
 fn the_exponential_distribution_gives_harmonic_numbers() {
-    // Samples at the quantiles (i - 1/2)/n of Exp(1). Their distribution function is within 1/(2n) of the
-    // true one up to the last sample at ln(2n), so its N-th power is within N/(2n); the part beyond is N
-    // exp(-ln(2n)) = N/(2n). Together E[max] is off by at most N (ln(2n) + 1)/(2n).
+    // Samples at the quantiles (i - 1/2)/n of Exp(1): E[max] is off by at most N (ln(2n) + 1)/(2n).
     let n = 1_000_000;
     let side = of((0..n).map(|i| -(1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln()));
     let all = side.expected_experienced_up_to(42);
@@ -66,8 +63,7 @@ fn the_exponential_distribution_gives_harmonic_numbers() {
 
 #[test]
 fn the_uniform_distribution_gives_n_over_n_plus_one() {
-    // Samples at (i - 1/2)/n: the distribution function is within 1/(2n), its N-th power within N/(2n), over a length
-    // of 1.
+    // Samples at (i - 1/2)/n: the N-th power of the distribution function is within N/(2n).
     let n = 100_000;
     let side = of((0..n).map(|i| (f64::from(i) + 0.5) / f64::from(n)));
     for requests in [1_u32, 2, 10, 90, 400] {
@@ -79,7 +75,7 @@ fn the_uniform_distribution_gives_n_over_n_plus_one() {
 
 #[test]
 fn one_slow_sample_in_ten_million() {
-    // All 0 but one of 1e9: E = 1e9 (1 - (1 - 1/n)^N), whose direct evaluation cancels badly.
+    // E = 1e9 (1 - (1 - 1/n)^N), whose direct evaluation cancels badly.
     let n = 10_000_000;
     let mut samples = vec![0.0; n];
     samples[12_345] = 1e9;
@@ -93,7 +89,6 @@ fn one_slow_sample_in_ten_million() {
 
 #[test]
 fn large_samples_agree_with_the_plain_sum() {
-    // A Pareto tail (x = u^-1/2, infinite variance) and an exponential body.
     for n in [2_000, 90_000, 1_000_000_u32] {
         let share = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
         for side in [of((0..n).map(|i| share(i).powf(-0.5))), of((0..n).map(|i| -share(i).ln()))] {
@@ -123,7 +118,6 @@ fn a_single_sample_is_all_there_is() {
 #[test]
 fn experienced_quantiles_are_request_quantiles_further_out() {
     let side = of((0..=10_000).map(f64::from));
-    // 0.5^(1/70) = 0.9901468 of 10000.
     assert!((side.experienced_quantile(70, 0.5) - 9901.468).abs() < 0.001);
     assert_eq!(side.experienced_quantile(1, 0.25), 2500.0);
     assert_eq!(side.experienced_quantile(0, 0.25), 2500.0);

@@ -5,38 +5,32 @@ use crate::{
     order_statistics::Condensed, sum::sum,
 };
 
-/// Which of two waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The maximum of k requests that are required from the start.
+    /// The maximum of k requests that are fixed in advance.
     Slowest,
     /// The k-th fastest of m.
     Kth,
 }
 
-/// The samples that have a page: all of them together, and page by page.
 pub(super) struct Cohort {
     side: Distribution,
-    /// Each page's samples, ascending, page after page.
+    /// Page after page; ascending within a page.
     by_page: Vec<f64>,
     /// The rank (from 0) among all samples of each entry of `by_page`.
     ranks: Vec<usize>,
-    /// Where each page begins in `by_page`, and its end.
+    /// Where each page begins in `by_page`, and the end of the last.
     starts: Vec<usize>,
     /// (k, m) of each page.
     needs: Vec<(u32, u32)>,
 }
 
-/// The independent model, page by page.
 pub(super) struct Model {
-    /// The expectation for a page of this size, ms.
     pub(super) expected: Vec<f64>,
-    /// The mean of these if the samples were dealt to the pages at random, each to one, ms: the expected
-    /// observed mean for independent requests. Draws with replacement contain some samples twice and so the
-    /// slowest less often, which lowers the result by about the effect of 1/(2P) fewer requests per page.
-    /// Only for maxima and at most [`MANY`] pages; else the mean itself.
+    /// The mean of `expected` for samples dealt without replacement, ms; only for maxima and at
+    /// most [`MANY`] pages.
     pub(super) dealt_ms: f64,
-    /// How much the page's own samples move the mean of these, times the number of pages, ms.
+    /// How much the page's own samples move the mean of `expected`, times the number of pages.
     pub(super) influence: Vec<f64>,
 }
 
@@ -68,7 +62,6 @@ impl Cohort {
         for page in 1..starts.len() {
             starts[page] += starts[page - 1];
         }
-        // Dealt to their pages in ascending order, samples are in ascending order there.
         let mut next = starts.clone();
         let (mut by_page, mut ranks) = (vec![0.0; all.len()], vec![0; all.len()]);
         for (rank, (&(value, _), &index)) in all.iter().zip(&indices).enumerate() {
@@ -82,17 +75,15 @@ impl Cohort {
         Ok(Self { side, by_page, ranks, starts, needs })
     }
 
-    /// All samples together.
     pub(super) fn side(&self) -> &Distribution {
         &self.side
     }
 
-    /// How many pages there are; at least 2.
+    /// At least 2.
     pub(super) fn pages(&self) -> usize {
         self.needs.len()
     }
 
-    /// The smallest, the median and the largest number of samples of a page.
     pub(super) fn sizes(&self) -> (u32, u32, u32) {
         let mut sizes: Vec<u32> = self.needs.iter().map(|need| need.1).collect();
         sizes.sort_unstable();
@@ -111,8 +102,7 @@ impl Cohort {
         self.needs.iter().enumerate().map(wait).collect()
     }
 
-    /// The distribution of `observed(Kind::Slowest)` before it is averaged: waits in ascending order, each with the
-    /// share of page views up to it.
+    /// Before it is averaged: ascending waits, each with the share of page views up to it.
     pub(super) fn waits(&self) -> Vec<(f64, f64)> {
         let each = 1.0 / as_f64(self.pages());
         let of_page = |(page, &(k, _)): (usize, &(u32, u32))| {
@@ -136,14 +126,13 @@ impl Cohort {
         self.mixture(Kind::Slowest).into_iter().map(|(weight, k, _)| (weight, k)).collect()
     }
 
-    /// The independent model's prediction for each page.
     pub(super) fn model(&self, kind: Kind) -> Model {
         let condensed = Condensed::new(self.side.values());
         let mixture = self.mixture(kind);
         let expected = self.expected(kind, &condensed, &mixture);
         let of_samples = condensed.influence(&mixture);
         let mut influence = vec![0.0; self.pages()];
-        // Ranks ascend within a page, but pages take turns: each sample finds its step by bisection.
+        // Ranks ascend within a page, but pages interleave.
         for (page, bounds) in self.starts.windows(2).enumerate() {
             let step = |rank: &usize| of_samples[of_samples.partition_point(|step| step.0 <= *rank)].1;
             influence[page] = sum(self.ranks[bounds[0]..bounds[1]].iter().map(step));
@@ -165,7 +154,7 @@ impl Cohort {
         }
         let values = self.side.values();
         let of = |k: u32| {
-            // Weights fall from k/n by a factor below (n - k)/n each: the remainder beyond 46 n/k of them is exp(-46).
+            // The remainder beyond 46 n/k terms is exp(-46).
             let terms = 1 + 46 * (values.len() / k as usize + 1);
             let weights = subset_maximum(values.len(), k).take(terms);
             sum(weights.zip(values.iter().rev()).map(|(weight, x)| weight * x))
@@ -174,7 +163,6 @@ impl Cohort {
     }
 
     fn expected(&self, kind: Kind, condensed: &Condensed, mixture: &[(f64, u32, u32)]) -> Vec<f64> {
-        // The mixture is sorted by k, so the first and the last entry have the least and the largest.
         let blocks = Blocks::new(&self.side, mixture[0].1..=mixture[mixture.len() - 1].1);
         let of: Vec<f64> = mixture
             .iter()
@@ -200,7 +188,7 @@ impl Cohort {
     }
 }
 
-/// (k, m) of the order statistic that the model has for a page: the maximum of k is the k-th of k.
+/// (k, m) of the order statistic of the model: the maximum of k is the k-th of k.
 fn draws((k, m): (u32, u32), kind: Kind) -> (u32, u32) {
     match kind {
         Kind::Slowest => (k, k),
@@ -208,15 +196,12 @@ fn draws((k, m): (u32, u32), kind: Kind) -> (u32, u32) {
     }
 }
 
-/// (k, m) of a page with this many samples.
 fn needed(samples: usize, required: f64) -> Result<(u32, u32), Error> {
     let page = Page::new(u32::try_from(samples).unwrap_or(u32::MAX), required)?;
     Ok((page.effective_requests(), page.requests()))
 }
 
-/// The chance that the maximum of a random subset of k of m samples is the largest sample, the next, and so on down to
-/// the k-th smallest: C(j - 1, k - 1)/C(m, k) for j = m, m - 1, ..., k; k/m and then each (j - k)/(j - 1) of the one
-/// before it.
+/// From the largest sample down: C(j - 1, k - 1)/C(m, k) for j = m, m - 1, ..., k.
 pub(crate) fn subset_maximum(m: usize, k: u32) -> impl Iterator<Item = f64> {
     let k = k as usize;
     let mut weight = as_f64(k) / as_f64(m);
@@ -227,9 +212,7 @@ pub(crate) fn subset_maximum(m: usize, k: u32) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Pages beyond which it does not matter that draws are with replacement: 1/(2P) of the requests of a page are then less
-/// than 1/(2 sqrt(P)), a sixtieth, of what chance does to the mean over pages.
+/// Above this, the effect of drawing with replacement is negligible.
 const MANY: usize = 1000;
 
-/// A sample of no page.
 const NONE: u32 = u32::MAX;

@@ -6,8 +6,7 @@ use super::*;
 use crate::Distribution;
 
 impl Distribution {
-    /// The expected time until `kth` of `of` requests drawn from these samples are there, from every sample and in no steps:
-    /// what [`Condensed`] abbreviates.
+    /// From every sample, without the steps of [`Condensed`].
     fn expected_order_statistic(&self, kth: u32, of: u32) -> f64 {
         let of = of.max(1);
         let kth = kth.clamp(1, of);
@@ -29,7 +28,7 @@ fn fewer(kth: u32, of: u32, rank: f64, n: f64) -> f64 {
 
 #[test]
 fn binomial_tails_have_all_their_digits() {
-    // Binomial sums in 50-digit arithmetic (mpmath): P(Bin(m, i/n) < k).
+    // mpmath with 50 digits: P(Bin(m, i/n) < k).
     let cases = [
         (5, 10, 1.0, 2.0, 0.376_953_125),
         (90, 180, 48.0, 100.0, 0.678_355_489_106_890_5),
@@ -41,7 +40,6 @@ fn binomial_tails_have_all_their_digits() {
     ];
     for (kth, of, rank, n, expected) in cases {
         let found = fewer(kth, of, rank, n);
-        // (i/n has a relative error of 1e-16, which m = 10^6 requests raise to 1e-10 x the score, about 1e-13.)
         let bound = if of > 1000 { 1e-11 } else { 2e-13 };
         assert!((found - expected).abs() <= bound * expected, "{kth} of {of}: {found:e} is not {expected:e}");
     }
@@ -50,8 +48,7 @@ fn binomial_tails_have_all_their_digits() {
 
 #[test]
 fn the_uniform_distribution_gives_k_over_m_plus_one() {
-    // Samples at (i - 1/2)/n: F is within 1/(2n) of the true one, so X_(k:m), a mean of quantiles F^-1, moves
-    // by no more than that.
+    // Samples at (i - 1/2)/n: F is within 1/(2n) of the true one.
     let n = 20_000;
     let side = of((0..n).map(|i| (f64::from(i) + 0.5) / f64::from(n)));
     for (kth, m) in [(1_u32, 2_u32), (1, 10), (5, 10), (35, 70), (90, 180), (399, 400), (500, 1000)] {
@@ -59,16 +56,14 @@ fn the_uniform_distribution_gives_k_over_m_plus_one() {
         let found = side.expected_order_statistic(kth, m);
         assert!((found - expected).abs() <= 0.5 / f64::from(n), "{kth} of {m}: {found} is not {expected}");
         let condensed = Condensed::new(side.values()).expected(kth, m);
-        // Steps up to 1/2000 wide with means in their place: their error of second order is below 1/2000^2.
+        // Steps up to 1/2000 wide: their error is below 1/2000^2.
         assert!((condensed - found).abs() < 2.5e-7, "{kth} of {m}: {condensed} is not {found}");
     }
 }
 
 #[test]
 fn the_exponential_distribution_gives_sums_of_reciprocals() {
-    // E X_(k:m) = 1/m + 1/(m - 1) + ... + 1/(m - k + 1). Samples at the quantiles (i - 1/2)/n: F is within 1/(2n), so
-    // -ln(1 - F) is within about 1/(2n (1 - F)), whose mean over X_(k:m) with k < m is m/(2n (m - k)); twice that
-    // for the end, where n (1 - F) is no longer large.
+    // E X_(k:m) = 1/m + 1/(m - 1) + ... + 1/(m - k + 1), within m/(2n (m - k)).
     let n = 200_000;
     let side = of((0..n).map(|i| -(1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln()));
     for (kth, m) in [(1_u32, 10_u32), (5, 10), (9, 10), (90, 180), (170, 180), (179, 180)] {
@@ -77,7 +72,7 @@ fn the_exponential_distribution_gives_sums_of_reciprocals() {
         let found = side.expected_order_statistic(kth, m);
         assert!((found - expected).abs() < bound, "{kth} of {m}: {found} is not {expected}");
         let condensed = Condensed::new(side.values()).expected(kth, m);
-        // A step is at most 1/100 of its distance from the end; second order: 1/100^2 of the spread, which is below 1.
+        // A step is at most 1/100 of its distance from the end: second order in that.
         assert!((condensed - found).abs() < 1e-4, "{kth} of {m}: {condensed} is not {found}");
     }
 }
@@ -85,19 +80,15 @@ fn the_exponential_distribution_gives_sums_of_reciprocals() {
 #[test]
 fn what_it_means_at_its_ends() {
     let side = of([1.0, 4.0, 10.0]);
-    // The maximum is E[max]; one of one is the mean; 0 counts as 1, and more than all as all.
     assert_eq!(side.expected_order_statistic(3, 3), side.expected_experienced(3));
     assert!((side.expected_order_statistic(0, 0) - 5.0).abs() < 1e-15);
     assert_eq!(side.expected_order_statistic(9, 3), side.expected_experienced(3));
-    // The faster of two: 10 + 4 + 1 are it with chances 1/9, 3/9 and 5/9.
     assert!((side.expected_order_statistic(1, 2) - 27.0 / 9.0).abs() < 1e-14);
     assert_eq!(of([7.0]).expected_order_statistic(2, 5), 7.0);
 }
 
 #[test]
 fn influence_is_what_one_more_sample_does() {
-    // The mixture's derivative towards a sample at x, by doing it: 1 of 20 001 samples more, once at each of two
-    // places. The difference of the two, times n, is that of their influences, up to 1/n.
     let samples: Vec<f64> = (0..20_000).map(|i| (f64::from(i) / 2000.0).exp()).collect();
     let mixture = [(0.25, 7, 7), (0.75, 20, 30)];
     let with = |x: f64| {
@@ -108,7 +99,7 @@ fn influence_is_what_one_more_sample_does() {
     let at = |rank: usize| influence[influence.partition_point(|step| step.0 <= rank)].1;
     let done = (with(samples[19_000]) - with(samples[8000])) * 20_000.0;
     let stated = at(19_000) - at(8000);
-    // The density is taken at the steps' ends, 1/2000 apart: with m = 30 it changes by up to 3 % from one to the next.
+    // The density is taken at the steps' ends: with m = 30 it changes by up to 3 % between them.
     assert!((done / stated - 1.0).abs() < 0.03, "{done} is not {stated}");
 }
 
@@ -126,14 +117,12 @@ proptest! {
         let plain: f64 = (0..n).map(|i| side.values()[i] * (up_to(i + 1) - up_to(i))).sum();
         let found = side.expected_order_statistic(kth, m);
         prop_assert!((found - plain).abs() < 1e-10, "{} is not {}", found, plain);
-        // A series this short is not condensed.
         let condensed = Condensed::new(side.values()).expected(kth, m);
         prop_assert!((condensed - found).abs() < 1e-10);
     }
 
     #[test]
     fn tails_and_terms_agree(m in 1_u32..300, part in 0_u32..1000, p in 1e-6..0.999_999) {
-        // P(Bin < k) by the plain sum of terms from 0 on, each from the one before.
         let kth = 1 + m * part / 1000;
         let q = 1.0 - p;
         let ln_choose = |j: u32| (0..j).map(|i| (f64::from(m - i) / f64::from(i + 1)).ln()).sum::<f64>();
@@ -147,7 +136,6 @@ proptest! {
         let side = of(samples);
         let all: Vec<f64> = (1..=m).map(|k| side.expected_order_statistic(k, m)).collect();
         prop_assert!(all.windows(2).all(|pair| pair[0] <= pair[1] * (1.0 + 1e-12)));
-        // The k-th over all k is just any request: their mean is the mean.
         let mean = all.iter().sum::<f64>() / f64::from(m);
         prop_assert!((mean - side.mean()).abs() <= 1e-12 * side.mean());
     }

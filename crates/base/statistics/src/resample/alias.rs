@@ -1,8 +1,8 @@
-//! A draw from any finite set of weights with one random number and one look-up (Walker 1977, as built by Vose 1991).
+//! A draw from any finite set of weights with one random number and one look-up (Walker 1977, as
+//! built by Vose 1991).
 //!
-//! The weights are poured into columns of equal height, each holding at most two outcomes: its own and an alias. The
-//! number of columns is a power of two, so that the top bits of a random word choose the column and the other bits, at
-//! least 40 of them, choose between the two.
+//! Each column of equal height holds at most two outcomes: its own and an alias. The top bits of a
+//! random word choose the column, the other bits, at least 40, choose between the two.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Debug)]
 pub(crate) struct Alias {
     columns: Vec<Column>,
-    /// The column is the word shifted right by this.
     shift: u32,
 }
 
@@ -43,7 +42,6 @@ impl Alias {
         Self { columns, shift: 64 - size.ilog2() }
     }
 
-    /// An outcome.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "an index into memory")]
     pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> usize {
@@ -54,7 +52,7 @@ impl Alias {
     }
 }
 
-/// A share of a column's height, 0..1, in units of 2^-64.
+/// In units of 2^-64 of a column's height.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 2^64, saturating")]
 fn scaled(height: f64) -> u64 {
     (height.max(0.0) * 18_446_744_073_709_551_616.0) as u64
@@ -64,7 +62,6 @@ fn scaled(height: f64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The chance of each outcome, added up from the columns.
     fn chances(alias: &Alias, outcomes: usize) -> Vec<f64> {
         let mut chances = vec![0.0; outcomes.max(alias.columns.len())];
         for (own, column) in alias.columns.iter().enumerate() {
@@ -84,7 +81,6 @@ mod tests {
             let chances = chances(&Alias::new(weights), weights.len());
             for (outcome, chance) in chances.into_iter().enumerate() {
                 let expected = weights.get(outcome).map_or(0.0, |weight| weight / total);
-                // A few roundings of numbers up to the height of all columns.
                 assert!((chance - expected).abs() < 1e-15 * weights.len() as f64, "{weights:?}: {outcome}");
             }
         }

@@ -1,12 +1,10 @@
-//! The beta distribution: the position of the true share below an order statistic, and the true share of a
-//! proportion.
+//! The beta distribution: the position of the true share below an order statistic, and the true
+//! share of a proportion.
 
 use super::normal;
 
-/// The share of Beta(a, b) below `x` (a, b > 0): the regularised incomplete beta function. Where a or b is at most
-/// [`EXACT`], by its continued fraction (Numerical Recipes 6.4, Lentz's method), right to 1e-9 where a + b is 1e4 and to 1e-6 at 1e7,
-/// because of the logarithms of Gamma; else by
-/// Wilson and Hilferty's cube roots (Abramowitz and Stegun 26.5.22), right to 2e-4.
+/// The regularised incomplete beta function, a, b > 0. Up to [`EXACT`] by its continued fraction
+/// (Numerical Recipes 6.4), else by Abramowitz and Stegun 26.5.22, right to 2e-4.
 pub(crate) fn share_below(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
@@ -23,7 +21,7 @@ pub(crate) fn share_below(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// The quantile of Beta(a, b) at `share`. A parameter of 0 puts all mass at its end.
+/// A parameter of 0 puts all mass at its end.
 pub(crate) fn quantile(share: f64, a: f64, b: f64) -> f64 {
     if a <= 0.0 || b <= 0.0 {
         return if a <= 0.0 { 0.0 } else { 1.0 };
@@ -31,7 +29,6 @@ pub(crate) fn quantile(share: f64, a: f64, b: f64) -> f64 {
     bisect(0.0, 1.0, |x| share_below(x, a, b) < share)
 }
 
-/// Where between `low` and `high` a condition that holds at first ceases to hold, to within a few bits.
 pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);
@@ -74,7 +71,6 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     result
 }
 
-/// ln Gamma(x), x > 0: Stirling's series above 10, reached by multiplying up.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut shifted, mut product) = (x, 1.0);
     while shifted < 10.0 {
@@ -90,10 +86,9 @@ pub(crate) fn ln_gamma(x: f64) -> f64 {
 /// Parameters up to here use the continued fraction.
 const EXACT: f64 = 100.0;
 
-/// The fraction needs about the root of the larger parameter, and far fewer when the other is at most [`EXACT`].
 const MOST_STEPS: u32 = 5000;
 
-/// Halvings of an interval: 2^-60 of it remains.
+/// 2^-60 of an interval remains.
 const BISECTIONS: u32 = 60;
 
 const TINY: f64 = 1e-300;
@@ -102,7 +97,6 @@ const TINY: f64 = 1e-300;
 mod tests {
     use super::*;
 
-    /// Binomial tail: the chance of at least k of n.
     fn at_least(k: u32, n: u32, share: f64) -> f64 {
         let mut chance = (1.0 - share).powf(f64::from(n));
         let mut below = 0.0;
@@ -115,14 +109,13 @@ mod tests {
 
     #[test]
     fn it_is_the_binomial_tail() {
-        // P(at least k of n) = I_p(k, n - k + 1).
         for (k, n, share) in [(1, 5, 0.2), (3, 10, 0.5), (17, 40, 0.3), (150, 400, 0.4), (300, 500, 0.62)] {
             let expected = at_least(k, n, share);
             let found = share_below(share, f64::from(k), f64::from(n - k + 1));
             let bound = if k > 100 { 1e-4 } else { 1e-10 };
             assert!((found - expected).abs() < bound, "{k} of {n}: {found} is not {expected}");
         }
-        // The largest of n: I_p(n, 1) = p^n.
+        // I_p(n, 1) = p^n.
         assert!((share_below(0.9999, 1e4, 1.0) - 0.9999_f64.powi(10_000)).abs() < 1e-9);
         assert!((share_below(0.999_999_9, 1e7, 1.0) - (1e7 * (-1e-7_f64).ln_1p()).exp()).abs() < 1e-6);
     }

@@ -1,4 +1,5 @@
-//! Binomial counts: from tables for the few sizes that are drawn millions of times, and for any size.
+//! Binomial counts: from tables for the few sizes that are drawn millions of times, and for any
+//! size.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{alias::Alias, normal, poisson};
 use crate::distribution::{as_f64, floor};
 
-/// How many of `size` things happen, each with chance `share` (up to 1/2). `tables` are [`table`]s of that share for sizes
-/// 1, 2, 4, ..., at least up to the highest bit of `size` or [`LARGEST_TABLE`].
+/// `share` is at most 1/2. `tables` are [`table`]s of that share for sizes 1, 2, 4, ..., up to the
+/// highest bit of `size` or [`LARGEST_TABLE`].
 pub(crate) fn draw(size: usize, share: f64, tables: &[Alias], random: &mut Xoshiro256PlusPlus) -> usize {
     let power = size.ilog2();
     if size.is_power_of_two() && power <= LARGEST_TABLE {
@@ -19,10 +20,9 @@ pub(crate) fn draw(size: usize, share: f64, tables: &[Alias], random: &mut Xoshi
     (0..=power).filter(|bit| size >> bit & 1 == 1).map(|bit| tables[bit as usize].draw(random)).sum()
 }
 
-/// The counts of one size and share.
 pub(crate) fn table(size: usize, share: f64) -> Alias {
     let n = as_f64(size);
-    // The range within 13 standard deviations plus 40 of the mean: the probability beyond is below 1e-32.
+    // The probability beyond 13 standard deviations plus 40 is below 1e-32.
     let most = floor(n * share + 13.0 * (n * share).sqrt()).saturating_add(40).min(size);
     let mode = floor((n + 1.0) * share).min(most);
     let mut weights = vec![0.0; most + 1];
@@ -37,8 +37,8 @@ pub(crate) fn table(size: usize, share: f64) -> Alias {
     Alias::new(&weights)
 }
 
-/// More than 2^20 things, of a histogram's bucket: normal where a hundred standard deviations make the skewness less than
-/// a hundredth, else Poisson, whose variance is then less than one percent too large.
+/// For more than 2^20 things: normal where the skewness is below a hundredth, else Poisson, whose
+/// variance is then less than one percent too large.
 fn large(size: usize, share: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     let mean = as_f64(size) * share;
     let variance = mean * (1.0 - share);
@@ -73,7 +73,7 @@ mod tests {
             let mean = counts.iter().sum::<f64>() / n;
             let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / n;
             let expected = as_f64(size) * share * (1.0 - share);
-            // Four standard errors: sqrt(v/n), and of the variance sqrt((2 + 1/v)/n) of it.
+            // Four standard errors.
             assert!(
                 (mean - as_f64(size) * share).abs() < 4.0 * (expected / n).sqrt(),
                 "{size} {share}: {mean}"

@@ -1,30 +1,23 @@
 //! Groups neighbouring samples, so that the cost of a resample does not depend on n.
 //!
 //! # The loss of precision
-//! A statistic of the kind used here responds to a small change of the samples through the gaps between them:
-//! its variance under resampling is a sum over pairs of gaps i <= j of w_i w_j F_i (1 - F_j), where F is the
-//! share of samples below the gap and the weights w >= 0 belong to the statistic (the gap itself for a mean,
-//! gap N F^(N-1) for E[max of N], a single gap for the share below a latency). Drawing whole cells keeps all
-//! of it except pairs of gaps within one cell: of those it loses s u (1 - v), where s is the cell's share of
-//! the samples and u <= v are the positions of the two gaps within the cell, so at most s/4. A cell at a
-//! distance of at least [`WIDTH`] of its own sizes from both ends has F_i (1 - F_j) >= s WIDTH/2 (except for
-//! a factor 1 - s). No term is negative, so at most about 1/(2 WIDTH) = 0.1 % of the variance is lost,
-//! whatever the samples are.
+//! Drawing whole cells loses only variance of pairs of gaps within one cell. A cell is at least
+//! [`WIDTH`] of its own sizes away from both ends, so at most about 1/(2 WIDTH) = 0.1 % of the
+//! variance of a statistic is lost.
 
 use crate::{Distribution, distribution::as_f64};
 
-/// Consecutive ranks, cut into cells.
 #[derive(Debug)]
 pub(crate) struct Cells {
-    /// How many samples lie before each cell, and then n.
+    /// And then n.
     pub(crate) starts: Vec<usize>,
-    /// The mean of each cell, ms.
+    /// In ms.
     pub(crate) means: Vec<f64>,
 }
 
 impl Cells {
-    /// The cells of a side: for counts, the distinct values; for up to [`SINGLE`] exact samples, each sample; else as
-    /// described for the module, in sizes that are powers of two, with every sample of the tails on its own.
+    /// For counts, the distinct values; for up to [`SINGLE`] exact samples, each sample; else sizes
+    /// that are powers of two, with every sample of the tails on its own.
     pub(crate) fn new(side: &Distribution) -> Self {
         let values = side.values();
         if side.relative_error().is_some() {
@@ -45,30 +38,26 @@ impl Cells {
         Self { starts, means }
     }
 
-    /// How many cells there are.
     pub(crate) fn len(&self) -> usize {
         self.means.len()
     }
 
-    /// How many samples there are.
     pub(crate) fn n(&self) -> usize {
         self.starts[self.len()]
     }
 
-    /// How many samples a cell has.
     pub(crate) fn size(&self, cell: usize) -> usize {
         self.starts[cell + 1] - self.starts[cell]
     }
 
-    /// The cell of a rank that may be between samples (0 is before the first, n after the last), and the
-    /// share of the cell before it, 0..=1.
+    /// `rank` may lie between samples (0 is before the first, n after the last). Returns the cell
+    /// and the share of it before the rank.
     pub(crate) fn place(&self, rank: f64) -> (usize, f64) {
         let cell = self.starts[1..self.len()].partition_point(|&end| as_f64(end) <= rank);
         (cell, ((rank - as_f64(self.starts[cell])) / as_f64(self.size(cell))).clamp(0.0, 1.0))
     }
 }
 
-/// The size of the cell that begins at a rank: the largest power of two that keeps its distance from both ends.
 pub(crate) fn cell_size(start: usize, n: usize) -> usize {
     if n <= SINGLE {
         return 1;
@@ -77,10 +66,9 @@ pub(crate) fn cell_size(start: usize, n: usize) -> usize {
     if most == 0 { 1 } else { 1 << most.ilog2() }
 }
 
-/// With at most this many samples each one is a cell: that is the textbook bootstrap.
+/// The textbook bootstrap up to this number of samples.
 const SINGLE: usize = 20_000;
 
-/// A cell's distance from the ends, in units of its size.
 const WIDTH: usize = 500;
 
 #[cfg(test)]
@@ -109,10 +97,8 @@ mod tests {
             for cell in 0..cells.len() {
                 let (size, after) = (cells.size(cell), n - cells.starts[cell + 1]);
                 assert!(size == 1 || size * WIDTH <= cells.starts[cell].min(after), "{n}: {cell}");
-                // Of 0, 1, 2, ... the mean is the middle.
                 assert_eq!(cells.means[cell], as_f64(cells.starts[cell]) + as_f64(size - 1) / 2.0);
             }
-            // 2 x WIDTH single samples at each end, then WIDTH cells for each doubling of the distance up to n/2.
             let doublings = (as_f64(n) / 2.0 / 1000.0).log2();
             let expected = 2.0 * (1000.0 + 500.0 * doublings);
             assert!((as_f64(cells.len()) / expected - 1.0).abs() < 0.05, "{n}: {}", cells.len());
@@ -128,7 +114,6 @@ mod tests {
 
     #[test]
     fn the_variance_within_cells_is_small_for_any_samples() {
-        // The mean loses the variance within cells. Smooth, heavy-tailed, two-valued at an awkward place, lumpy.
         let n = 200_000;
         let at = |share: &dyn Fn(f64) -> f64| {
             Distribution::new((0..n).map(|i| share((as_f64(i) + 0.5) / as_f64(n))).collect()).unwrap()

@@ -3,30 +3,25 @@
 use super::{ConfidenceInterval, normal};
 use crate::distribution::as_f64;
 
-/// How samples were dealt out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Dealt {
-    /// How many things of each side were dealt: samples, or stretches of time.
+    /// Samples, or stretches of time, of each side.
     pub(crate) draws: [f64; 2],
     /// Whether a side has too few of them.
     pub(crate) is_open: bool,
-    /// Whether both sides exchanged the halves of windows of time.
     pub(crate) is_paired: bool,
 }
 
-/// What chance does to a difference, the second side less the first.
 #[derive(Debug, Clone)]
 pub(crate) struct Chance {
-    /// The difference that was measured.
     estimate: f64,
-    /// Its standard error.
+    /// The standard error of `estimate`.
     error: f64,
-    /// Differences over their standard errors, ascending, of all permutations except the measured one.
+    /// Differences over their standard errors, ascending, without the measured one.
     deals: Vec<f64>,
     pub(crate) dealt: Dealt,
 }
 
-/// The result of a permutation test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Test {
     pub(crate) interval: ConfidenceInterval,
@@ -34,18 +29,16 @@ pub(crate) struct Test {
     pub(crate) sure: f64,
     /// The standard error of `sure` that the number of deals leaves.
     pub(crate) noise: f64,
-    /// The difference over its standard error, without its sign.
+    /// The absolute difference over its standard error.
     pub(crate) distance: f64,
 }
 
 impl Chance {
-    /// From the deals, in any order.
     pub(crate) fn new(estimate: f64, error: f64, mut deals: Vec<f64>, dealt: Dealt) -> Self {
         deals.sort_unstable_by(f64::total_cmp);
         Self { estimate, error, deals, dealt }
     }
 
-    /// The test of a difference.
     pub(crate) fn test(&self, difference_ms: f64, level: f64) -> Test {
         let open = ConfidenceInterval { low: None, high: None };
         let distance = difference_ms.abs() / self.error;
@@ -54,7 +47,7 @@ impl Chance {
         }
         let measured = difference_ms / self.error;
         let all = as_f64(self.deals.len() + 1);
-        // The measured permutation is one of them. Values that are equal except for rounding are equal.
+        // The measured permutation is one of them. Values that differ by rounding count as equal.
         let slack = if measured.is_finite() { 1e-9 * measured.abs() } else { 0.0 };
         let as_far = if measured > 0.0 {
             self.deals.len() - self.deals.partition_point(|&deal| deal < measured - slack)
@@ -74,7 +67,8 @@ impl Chance {
             None => open,
         };
         let sure = (1.0 - chance).max(0.5);
-        // What changes for both sides is in the standard error of each, but not in their difference.
+        // Variation that both sides share is in the standard error of each, but not in their
+        // difference.
         let reached = if difference_ms > 0.0 { interval.low } else { interval.high };
         let reach = reached.map(|end| (difference_ms - end).abs()).filter(|reach| *reach > 0.0);
         let distance = match reach.filter(|_| self.dealt.is_paired) {
@@ -84,17 +78,14 @@ impl Chance {
         Test { interval, sure, noise: (sure * (1.0 - sure) / all).sqrt(), distance }
     }
 
-    /// The difference that was measured.
     pub(crate) fn estimate(&self) -> f64 {
         self.estimate
     }
 
-    /// The result of the test with these permutations.
     pub(crate) fn own_test(&self, level: f64) -> Test {
         self.test(self.estimate, level)
     }
 
-    /// The same with the sides exchanged.
     pub(crate) fn turned(mut self) -> Self {
         self.dealt.draws.reverse();
         self.estimate = -self.estimate;

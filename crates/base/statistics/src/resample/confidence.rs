@@ -1,28 +1,20 @@
 //! Intervals of means and of E[max of N], from resamples.
 //!
-//! The plain interval, the middle 95 % of the resamples, misses the truth too often where the samples are skewed, as
-//! latencies are: a sample that happens to lack slow requests has both too low a mean and too narrow an interval.
-//! Efron's BCa ("Better bootstrap confidence intervals", 1987) moves the two percentiles that are read off: by the
-//! *bias* z0, the normal quantile of the share of resamples below the estimate, and by the *acceleration* a, which
-//! is how the standard error grows with the estimate: a sixth of the skewness of the statistic's influence function
-//! over the root of the number of independent draws. The influence of a sample x on E[max of N] is, except for a constant,
-//! minus the integral of N F^(N-1) from x upwards; for one request that is x. Resamples of m draws are known to spread too
-//! little by sqrt((m - 1)/m), and few draws need Student's t, so the normal quantile is widened by both (Hesterberg, "What
-//! teachers should know about the bootstrap", 2015, the expanded percentile interval). For E[max of N] m is n/N, the
-//! number of separate maxima that the samples make: taking n for it, intervals from 11 maxima of 90 hold the truth in
-//! 91 % of cases only.
+//! Efron's BCa ("Better bootstrap confidence intervals", 1987) moves the percentiles by the *bias*
+//! z0, the normal quantile of the share of resamples below the estimate, and by the *acceleration*
+//! a, a sixth of the skewness of the influence function over the root of the number of draws. It is
+//! widened for few draws m (Hesterberg, "What teachers should know about the bootstrap", 2015); for
+//! E[max of N] m is n/N.
 
 use super::{cells::Cells, normal};
 use crate::distribution::{as_f64, between, floor};
 
-/// A range that contains the truth in [`super::Settings::level`] of all cases. It accounts for chance and for the width of
-/// buckets ([`crate::Bucket`]), but not for samples that do not represent the subject.
+/// A range that contains the truth in [`super::Settings::level`] of all cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceInterval {
     /// The lower end; `None` if the samples cannot bound it. A latency is always bounded by 0.
     pub low: Option<f64>,
-    /// The upper end; `None` if the samples cannot bound it: the latency of requests that were too rare to
-    /// occur is unknown.
+    /// The upper end; `None` if the samples cannot bound it.
     pub high: Option<f64>,
 }
 
@@ -33,30 +25,25 @@ impl ConfidenceInterval {
     }
 }
 
-/// The inputs of BCa in addition to the resamples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
-    /// The statistic of the samples themselves.
     pub(crate) estimate: f64,
-    /// The acceleration, a.
     pub(crate) acceleration: f64,
     /// How many independent maxima of N the samples make: n for a mean of independent samples.
     pub(crate) maxima: f64,
-    /// With fewer of them there is no upper end.
+    /// With fewer maxima there is no upper end.
     pub(crate) fewest: f64,
 }
 
-/// The BCa interval of a statistic from its resamples, in any order.
+/// Takes the resamples in any order.
 ///
-/// The upper end is open if the samples do not even bound the median of the averaged quantity: they make n/N
-/// maxima of N, and all of those are below the median with probability 0.5^(n/N). Above (1 - level)/2, at 95
-/// % with fewer than 5.4 maxima, the largest of them is not an upper end. It is also open with fewer maxima
-/// than [`Shape::fewest`].
+/// The upper end is open if 0.5^(n/N) is above (1 - level)/2, or with fewer maxima than
+/// [`Shape::fewest`].
 pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> ConfidenceInterval {
     resamples.sort_unstable_by(f64::total_cmp);
     let count = as_f64(resamples.len());
     let Shape { estimate, acceleration, maxima, fewest } = shape;
-    // The statistic is computed in different orders, so equal means equal except for rounding.
+    // The statistic is computed in different orders: equal means equal except for rounding.
     let slack = 1e-12 * estimate.abs();
     let less = resamples.partition_point(|&value| value < estimate - slack);
     let at_most = resamples.partition_point(|&value| value <= estimate + slack);
@@ -78,7 +65,7 @@ pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> Con
     ConfidenceInterval { low: Some(end(-wide).min(estimate)), high: (!open).then(|| end(wide).max(estimate)) }
 }
 
-/// The influence of a sample of each cell on E[max of `requests`], ms; it averages 0 over the samples.
+/// In ms; it averages 0 over the samples.
 pub(crate) fn influence(cells: &Cells, requests: u32) -> Vec<f64> {
     let n = as_f64(cells.n());
     let power = f64::from(requests.max(1)) - 1.0;
@@ -110,8 +97,6 @@ mod tests {
 
     #[test]
     fn the_influence_is_the_derivative() {
-        // One more sample at x changes E[max of 5] by its influence over n + 1. With d = 1/n the next term of
-        // (F + d)^5 is 2 d/F of the first, so less than 5/n of it where F counts.
         let samples: Vec<f64> = (0..2000).map(|i| -((f64::from(i) + 0.5) / 2000.0).ln()).collect();
         let side = Distribution::new(samples.clone()).unwrap();
         let influence = influence(&Cells::new(&side), 5);
@@ -127,11 +112,10 @@ mod tests {
 
     #[test]
     fn without_bias_and_skewness_it_is_the_middle_of_the_resamples() {
-        // 0, 1, ..., 9999 around 4999.5: 2.5 % is below 250.025 - 1, read at share x (count + 1) - 1.
         let shape = Shape { estimate: 4999.5, acceleration: 0.0, maxima: 1e9, fewest: 0.0 };
         let found = interval((0..10_000).map(f64::from).collect(), shape, 0.95);
         assert!((found.low.unwrap() - 249.025).abs() < 0.01 && (found.high.unwrap() - 9749.975).abs() < 0.01);
-        // A positive acceleration moves both ends up: z = 1.96/(1 - 0.1 x 1.96) = 2.4377 and -1.96/1.196 = -1.6388.
+        // z = 1.96/(1 - 0.1 x 1.96) = 2.4377 and -1.96/1.196 = -1.6388.
         let found =
             interval((0..10_000).map(f64::from).collect(), Shape { acceleration: 0.1, ..shape }, 0.95);
         assert!((found.low.unwrap() - 10_001.0 * 0.050_63 + 1.0).abs() < 2.0, "{found:?}");

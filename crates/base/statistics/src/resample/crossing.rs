@@ -1,20 +1,18 @@
 //! The interval of a crossover.
 //!
-//! At the true crossing the difference of the two quantiles is 0, and the interval of the difference there
-//! contains 0 with the frequency of its level. So the shares around the found crossover at which the interval
-//! contains 0 are an interval for the crossing, of the same level. (The nearest change of sign in each
-//! resample would not do: near a crossing noise changes the sign many times, and one of them is always
-//! close.) If no share on a side is clear, the samples cannot bound the crossing.
+//! The shares around the found crossover at which the interval of the difference contains 0 are an
+//! interval for the crossing, of the same level.
 
 use super::{ConfidenceInterval, Difference};
 use crate::{Crossover, Faster};
 
-/// A crossover, and where it may be.
+/// A crossover and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlacedCrossover {
     /// Where the samples cross.
     pub crossover: Crossover,
-    /// The interval of its share of requests. An end is `None` where the samples do not show a clear leader beyond.
+    /// The interval of its share of requests. An end is `None` where there is no clear leader
+    /// beyond.
     pub share: ConfidenceInterval,
 }
 
@@ -34,13 +32,11 @@ pub(super) fn placed(crossover: Crossover, band: &[DifferencePoint]) -> PlacedCr
     PlacedCrossover { crossover, share: ConfidenceInterval { low, high } }
 }
 
-/// The first share, walking away from the crossover, from which `leader` leads clearly; between two points, on the line
-/// of the interval's end.
+/// Walks outwards; interpolated.
 fn edge<'b>(points: impl Iterator<Item = &'b DifferencePoint>, leader: Faster) -> Option<f64> {
     let mut before: Option<(f64, f64)> = None;
     for point in points {
         let interval = point.difference.interval;
-        // The size of the lead: the end of the interval nearer to 0.
         let lead = match leader {
             Faster::First => interval.low,
             Faster::Second => interval.high.map(|high| -high),
@@ -93,10 +89,8 @@ mod tests {
             (0.6, Some(-1.0), Some(2.0)),
             (0.8, Some(3.0), Some(9.0)),
         ];
-        // The upper end meets 0 a quarter of the way from 0.4 to 0.2, the lower a quarter of the way from 0.6 to 0.8.
         let found = placed(crossover, &band(&points)).share;
         assert!((found.low.unwrap() - 0.35).abs() < 1e-12 && (found.high.unwrap() - 0.65).abs() < 1e-12);
-        // Without a clear lead above there is no upper end.
         points[3].1 = None;
         assert_eq!(placed(crossover, &band(&points)).share.high, None);
     }

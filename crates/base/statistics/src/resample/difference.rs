@@ -1,22 +1,13 @@
 //! The difference of two sides, and the certainty of which is better.
 //!
-//! Means and expected maxima are judged by [`super::permutation`], percentiles by the order statistics of each side
-//! ([`super::rank_interval`]). In both cases one number is the certainty, one minus the probability of such a difference by
-//! chance, and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples cannot give more certainty
-//! than this, at any level:
+//! Means and expected maxima are judged by [`super::permutation`], percentiles by order statistics
+//! ([`super::rank_interval`]). The interval excludes 0 if and only if the certainty exceeds (1 +
+//! level)/2. The number of samples limits the certainty:
 //!
-//! - *By permutation.* If the sides were equal, any a of the a + b draws could be the first side's, and with probability
-//!   1/C(a + b, a) they would be the a smallest: a and b samples cannot be surer than 1 - 1/C(a + b, a). One
-//!   against one is undecided, two against two are 5/6 sure, five against five 99.6 %. Draws are samples, blocks, or
-//!   for `E[max of N]` the n/N maxima that they make, rounded down. A side that looks better may only lack the slow
-//!   requests that determine its mean; more samples of the other side do not help against that, so the other side counts
-//!   for no more draws than the better side has.
-//! - *By order statistics*, for a quantile at share p. With probability p^n all samples of the better side are below its
-//!   true quantile, and with (1 - p)^n all of the other side above theirs; then they bound nothing, and the order may
-//!   be the reverse. So it is at most as sure as 1 minus either of these: 100 samples of the better side give 63 % at p99, and
-//!   368 of them 97.5 %, which is where a 95 % interval closes. n counts independent samples of the same variance.
-//!
-//! Neither goes below 0.5, which is undecided.
+//! - *By permutation:* at most 1 - 1/C(a+b, a), for a draws of the better side and b of the other.
+//!   The other side counts for at most a draws.
+//! - *By order statistics,* for a quantile at share p: at most 1 - p^n of the better side and 1 -
+//!   (1 - p)^n of the other.
 
 use super::{
     certainty::Certainty,
@@ -29,50 +20,39 @@ use crate::distribution::{as_f64, floor};
 /// The second side less the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Second less first, ms, of the samples themselves. Above 0 the second is slower.
+    /// Second less first, ms. Above 0 the second is slower.
     pub difference_ms: f64,
-    /// Its interval, ms. Open below if the first side has no upper end, and above if the second has no upper
-    /// end; open at both ends if a side has too few stretches of time.
+    /// Its interval, ms; both ends are open if a side has too few stretches of time.
     pub interval: ConfidenceInterval,
-    /// 1 minus the probability that the better side is better by chance: 0.5 is undecided, 1 is sure. Above
-    /// (1 + level)/2 if and only if the interval excludes 0.
-    ///
-    /// At most the exact bound for a small number of samples, at any level: 1 - 1/C(a + b, a) for a draws of
-    /// the better side and b of the other, of which at most a count; and for the quantile at share p 1 - p^a
-    /// and 1 - (1 - p)^b. Draws are samples or blocks, and for the slowest of N requests the maxima of N that
-    /// they make. One sample against one is undecided.
+    /// 1 minus the probability that the better side is better by chance: 0.5 is undecided, 1 is
+    /// sure. Above (1 + level)/2 if and only if the interval excludes 0.
     pub sure: f64,
     /// The word for it.
     pub certainty: Certainty,
-    /// The factor by which the samples of each side must increase to decide which side is better in four
-    /// cases of five, if the difference is what it seems to be. `None` if it is already decided, if the
-    /// number of samples is not the obstacle, or if even a factor of a thousand would not suffice.
+    /// The factor by which the samples of each side must increase to decide which side is better in
+    /// four cases of five; `None` if that is decided or impossible.
     pub samples_needed: Option<f64>,
-    /// The largest certainty that this number of samples allows, by the exact argument for [`Self::sure`].
+    /// The largest certainty that this number of samples allows.
     pub surest: f64,
 }
 
-/// The estimate of one side's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SideEstimate {
-    /// Of the samples, ms.
+    /// In ms.
     pub(crate) estimate_ms: f64,
     pub(crate) interval: ConfidenceInterval,
-    /// How many samples the side has.
     pub(crate) samples: f64,
-    /// The number of independent draws.
     pub(crate) draws: f64,
-    /// The chance that all samples lie below the truth, so that it has no upper end; 0 where there is no such argument.
+    /// The chance that all samples lie below the truth, so that it has no upper end; 0 where there
+    /// is no such argument.
     pub(crate) all_below: f64,
     /// The chance that all lie above it.
     pub(crate) all_above: f64,
-    /// The maximum distance of the true statistic below and above the estimate because of buckets in the
-    /// input, ms.
+    /// The maximum error below and above the estimate because of buckets in the input, ms.
     pub(crate) bucket_error_ms: [f64; 2],
 }
 
 impl SideEstimate {
-    /// A mean, or an expected maximum, of this many draws.
     pub(crate) fn of_mean(
         estimate_ms: f64,
         interval: ConfidenceInterval,
@@ -83,7 +63,6 @@ impl SideEstimate {
     }
 }
 
-/// The difference of two estimates of E[max of `requests`], judged by a permutation.
 pub(crate) fn by_permutation(
     [first, second]: [SideEstimate; 2],
     chance: &Chance,
@@ -107,7 +86,7 @@ pub(crate) fn by_permutation(
     judged([first, second], interval, evidence, level)
 }
 
-/// How far the difference of the samples may lie below and above that of the values at which their buckets count, ms.
+/// The maximum error of the difference below and above because of buckets, ms.
 #[derive(Debug, Clone, Copy)]
 struct BucketError {
     below: f64,
@@ -121,7 +100,6 @@ impl BucketError {
         Self { below: second_below + first_above, above: second_above + first_below }
     }
 
-    /// Widens the interval, and takes the error off the distance.
     fn applied(
         self,
         difference_ms: f64,
@@ -143,9 +121,9 @@ impl BucketError {
     }
 }
 
-/// The difference of two quantiles whose sides exchanged the halves of windows: what changes for both sides is in the interval
-/// of each, but not in that of their difference. The share of samples up to the quantile of all is tested, and its interval is
-/// taken into milliseconds as the difference itself is. `None` for other deals, and where share and quantiles disagree.
+/// The difference of two quantiles whose sides exchanged the halves of windows. The share of
+/// samples up to the quantile of all is tested, and its interval is converted to milliseconds.
+/// `None` for other deals, and where share and quantiles disagree.
 pub(crate) fn by_windows(
     sides: [SideEstimate; 2],
     chance: &Chance,
@@ -169,15 +147,9 @@ pub(crate) fn by_windows(
     Some(judged(sides, interval, evidence, level))
 }
 
-/// The difference of two estimates with their intervals.
-///
-/// The interval is Zou and Donner's ("Construction of confidence limits about effect measures", 2008): the
-/// distance from the estimate to each end is the root of the sum of the squares of the distances of the
-/// corresponding two single ends. So it inherits the correction of the single intervals for skewness and
-/// about the end of the samples. The certainty follows from the distance to the end that is towards 0, which
-/// is that of `level` on the normal scale. If that end is open, the certainty is the share of `resamples` in
-/// which the better side is better (ties count half). If a permutation `test` is less sure, it takes
-/// precedence, and the interval widens accordingly.
+/// The interval is Zou and Donner's ("Construction of confidence limits about effect measures",
+/// 2008). The certainty follows from the end towards 0; if that is open, it is the share of
+/// `resamples` in which the better side is better. A less sure permutation `test` takes precedence.
 pub(crate) fn difference(
     first: SideEstimate,
     second: SideEstimate,
@@ -214,7 +186,7 @@ pub(crate) fn difference(
             let proven = normal::quantile(test.sure);
             evidence = Evidence { sure: test.sure, distance: distance.min(proven), ..evidence };
             if test.sure <= f64::midpoint(1.0, level) && !interval.contains(0.0) {
-                // As much wider as the test is less sure, which takes in 0.
+                // As much wider as the test is less sure, which includes 0.
                 let wider = |end: f64| difference_ms + (end - difference_ms) * distance / proven;
                 let widened = |end: Option<f64>| end.map(wider).filter(|end| end.is_finite());
                 interval = ConfidenceInterval { low: widened(interval.low), high: widened(interval.high) };
@@ -224,7 +196,6 @@ pub(crate) fn difference(
     judged([first, second], interval, evidence, level)
 }
 
-/// The share of resamples that agree with the samples.
 fn agreeing(difference_ms: f64, resamples: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut agree, mut count) = (0.0, 0);
     for (first, second) in resamples {
@@ -241,12 +212,11 @@ fn agreeing(difference_ms: f64, resamples: impl Iterator<Item = (f64, f64)>) -> 
     if count == 0 { 0.5 } else { agree / as_f64(count) }
 }
 
-/// The certainty before the limit from the number of samples is applied.
 #[derive(Debug, Clone, Copy)]
 struct Evidence {
     sure: f64,
     noise: f64,
-    /// Standard errors between the sides.
+    /// In standard errors.
     distance: f64,
 }
 
@@ -275,7 +245,6 @@ fn judged(
     let surest = surest(better, worse);
     let sure = evidence.sure.min(surest).min(most).max(0.5);
     if sure <= enough && !interval.contains(0.0) {
-        // With this number of samples this side is not bounded.
         *(if is_first { &mut interval.low } else { &mut interval.high }) = None;
     }
     let certainty = Certainty::new(sure, enough, if surest > enough { evidence.noise } else { 0.0 });
@@ -284,29 +253,27 @@ fn judged(
     Difference { difference_ms, interval, sure, certainty, samples_needed, surest }
 }
 
-/// How many times as many samples would do: standard errors shrink with the root of their number, and a test of level
-/// alpha finds a difference of z_(1 - alpha) + z_0.8 of them in four cases of five.
+/// A test of level alpha finds a difference of z_(1 - alpha) + z_0.8 standard errors in four cases
+/// of five.
 fn needed(distance: f64, better: SideEstimate, enough: f64) -> Option<f64> {
     let wanted = normal::quantile(enough) + normal::quantile(0.8);
     let by_distance = (wanted / distance).powi(2);
     let by_number = FEWEST_DRAWS / better.draws.max(1e-9);
-    // With a factor near 1, the number of samples is not the obstacle.
     Some(by_distance.max(by_number)).filter(|&factor| (1.05..=1000.0).contains(&factor))
 }
 
-/// The largest certainty that samples allow: see the module.
+/// See the module.
 fn surest(better: SideEstimate, worse: SideEstimate) -> f64 {
     let draws = |side: SideEstimate| floor(side.draws).max(1);
     let ways = choices(draws(better), draws(worse).min(draws(better)));
     (1.0 - (1.0 / ways).max(better.all_below).max(worse.all_above)).max(0.5)
 }
 
-/// C(many + few, few), or more than [`MANY`] if it is that.
+/// C(many + few, few), or some number above [`MANY`].
 fn choices(many: usize, few: usize) -> f64 {
     let mut ways = 1.0;
     for taken in 1..=few {
         ways *= as_f64(many + taken) / as_f64(taken);
-        // Each factor is 2 at least.
         if ways > MANY {
             break;
         }
@@ -335,7 +302,6 @@ mod tests {
 
     #[test]
     fn the_ends_combine_by_their_squares() {
-        // First 10 in 7..=14, second 20 in 17..=24: 10 - sqrt(4^2 + 3^2) and 10 + sqrt(3^2 + 4^2).
         let pairs = [(1.0, 2.0), (1.0, 1.0), (1.0, 3.0), (2.0, 1.0)];
         let (first, second) =
             (known(10.0, interval(7.0, 14.0), 100.0), known(20.0, interval(17.0, 24.0), 100.0));
@@ -350,18 +316,16 @@ mod tests {
     fn word_and_number_and_interval_say_the_same() {
         let side =
             |estimate: f64, reach: f64| known(estimate, interval(estimate - reach, estimate + reach), 100.0);
-        // The end just touches 0, on either side of it.
         for (difference_ms, sure) in [(4.999, false), (5.001, true)] {
             let found =
                 difference(side(10.0, 3.0), side(10.0 + difference_ms, 4.0), [].into_iter(), None, 0.95);
             assert_eq!((found.sure > 0.975, found.certainty == Certainty::Sure), (sure, sure), "{found:?}");
             assert_eq!(found.interval.contains(0.0), !sure);
         }
-        // Half as far: (2.8016/0.97998)^2 = 8.17 times as many samples.
+        // (2.8016/0.97998)^2 = 8.17.
         let found = difference(side(10.0, 3.0), side(12.5, 4.0), [].into_iter(), None, 0.95);
         assert!((found.samples_needed.unwrap() - 8.17).abs() < 0.01, "{found:?}");
         assert_eq!(found.certainty, Certainty::Undecided);
-        // A test that is less sure widens the interval.
         let test = Test { interval: found.interval, sure: 0.95, noise: 0.001, distance: 1.64 };
         let found = difference(side(10.0, 3.0), side(20.0, 4.0), [].into_iter(), Some(test), 0.95);
         assert!(found.interval.contains(0.0) && (found.sure - 0.95).abs() < 1e-12, "{found:?}");
@@ -386,7 +350,6 @@ mod tests {
         assert!(choices(1_000_000_000, 500_000_000) > MANY);
     }
 
-    /// `n` samples of the first side, 5, 5.01, ..., and `m` from 6 on, for pages of `requests`.
     fn sure(n: u32, m: u32, requests: u32, level: f64, of: impl Fn(&Resamples<'_>) -> Difference) -> f64 {
         let side = |from: f64, n: u32| {
             Distribution::new((0..n).map(|i| from + f64::from(i) / 1000.0).collect()).unwrap()
@@ -403,22 +366,18 @@ mod tests {
             let of = |n, m| sure(n, m, 1, level, mean);
             assert_eq!(of(1, 1), 0.5);
             assert_eq!(of(2, 2), 1.0 - 1.0 / 6.0);
-            // A hundred permutations give the chance of 1/20 to within sqrt(0.05 x 0.95/100) = 0.022.
+            // A hundred permutations give 1/20 to within sqrt(0.05 x 0.95/100) = 0.022.
             assert!((0.95 - 4.0 * 0.022..=0.95).contains(&of(3, 3)), "{}", of(3, 3));
-            // C(4, 1), a quarter known to 0.043; and many of the slower side do not help.
             assert!((0.75 - 4.0 * 0.043..=0.75).contains(&of(3, 1)), "{}", of(3, 1));
             assert_eq!((of(1, 3), of(2, 500)), (0.5, 1.0 - 1.0 / 6.0));
         }
-        // One of 2 704 156 deals puts 12 and 12 as far apart. Of a hundred none does, which leaves the boundary within reach, so
-        // they are doubled until it is not: 0.025 > 3.5 sqrt(0.025 x 0.975/n) from n = 478 on.
+        // Permutations are doubled until the boundary is out of reach.
         assert_eq!(sure(12, 12, 1, 0.95, mean), 1.0 - 1.0 / 801.0);
-        // With this number of samples the interval includes 0.
         assert_eq!(sure(5, 5, 1, 0.95, mean), 0.975);
     }
 
     #[test]
     fn pages_count_as_the_maxima_that_samples_make() {
-        // 200 samples make 2 maxima of 90, 50 not one.
         let page = |sides: &Resamples<'_>| sides.pair(0, 1).unwrap().expected_experienced();
         assert_eq!(sure(200, 200, 90, 0.95, page), 1.0 - 1.0 / 6.0);
         assert_eq!(sure(50, 50, 90, 0.95, page), 0.5);
@@ -427,13 +386,11 @@ mod tests {
     #[test]
     fn tails_need_samples_beyond_them() {
         let at = |share| move |sides: &Resamples<'_>| sides.pair(0, 1).unwrap().quantile(share);
-        // All of 100 lie below p99 with chance 0.99^100 = 0.366032; of 10 with 0.904, so nothing is known.
+        // All of 100 lie below p99 with chance 0.99^100 = 0.366032, of 10 with 0.904.
         for level in [0.95, 0.999] {
             assert!((sure(100, 900, 1, level, at(0.99)) - 0.633_968).abs() < 1e-6);
             assert_eq!(sure(10, 900, 1, level, at(0.99)), 0.5);
-            // The other way round for p1: the slower side's few samples may all lie above theirs.
             assert!((0.5..0.633_969).contains(&sure(900, 100, 1, level, at(0.01))));
-            // 0.5^3.
             assert_eq!(sure(3, 3, 1, level, at(0.5)), 0.875);
         }
         // 0.99^900 = 0.000118.
@@ -442,7 +399,6 @@ mod tests {
 
     #[test]
     fn blocks_are_draws() {
-        // 6 samples in stretches of 3 are two, of which a permutation makes nothing.
         let series = |from: f64| (0..6).map(|i| from + f64::from(i) / 1000.0).collect::<Vec<f64>>();
         let (first, second) = (series(5.0), series(6.0));
         let sides = [&first, &second].map(|series| Distribution::new(series.clone()).unwrap());

@@ -1,10 +1,8 @@
 //! How many of n draws fall into each cell.
 //!
-//! For independent samples the counts are multinomial, and drawing them one by one would take n steps. Poisson counts
-//! with means in proportion to the cells are multinomial *given their total*, so: draw Poisson counts that expect a
-//! little less than n; if the total is above n, draw all again (that depends on the total alone, so it changes
-//! nothing about how the counts share it); draw the few that are missing one by one. The sum of two independent
-//! multinomials with the same shares is multinomial, and the total is n: the counts are exactly multinomial.
+//! Poisson counts with means in proportion to the cells are multinomial *given their total*. So:
+//! draw counts that expect a little less than n; if the total is above n, draw all again; draw the
+//! missing ones one by one.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,7 +10,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{Scheme, alias::Alias, cells::Cells, poisson};
 use crate::{Distribution, Error, distribution::as_f64};
 
-/// Draws the counts of one resample after the other.
 #[derive(Debug)]
 pub(crate) enum Draw {
     Independent(Independent),
@@ -27,7 +24,6 @@ impl Draw {
         }
     }
 
-    /// How many cells there are.
     pub(crate) fn cells(&self) -> usize {
         match self {
             Self::Independent(independent) => independent.sizes.len(),
@@ -35,7 +31,7 @@ impl Draw {
         }
     }
 
-    /// How many things are drawn independently: samples, or blocks.
+    /// Samples, or blocks.
     pub(crate) fn independent_draws(&self) -> f64 {
         match self {
             Self::Independent(independent) => as_f64(independent.n),
@@ -43,7 +39,6 @@ impl Draw {
         }
     }
 
-    /// Fills `counts`, one for each cell, with n draws.
     pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus, counts: &mut [usize]) {
         match self {
             Self::Independent(independent) => independent.draw(random, counts),
@@ -51,8 +46,8 @@ impl Draw {
         }
     }
 
-    /// The skewness of the contribution of one independent draw to a statistic, when each sample of a cell
-    /// adds `influence` (which averages 0 over the samples). 0 without variance.
+    /// Of the contribution of one independent draw, when each sample of a cell adds `influence`
+    /// (which averages 0). 0 without variance.
     pub(crate) fn skewness(&self, influence: &[f64]) -> f64 {
         let (mut squares, mut cubes, mut draws) = (0.0, 0.0, 0.0);
         let mut add = |value: f64, weight: f64| {
@@ -72,20 +67,18 @@ impl Draw {
     }
 }
 
-/// Draws of single samples.
 #[derive(Debug)]
 pub(crate) struct Independent {
     n: usize,
     sizes: Vec<usize>,
     /// The share of n that the Poisson counts expect.
     share: f64,
-    /// Which table draws for which cell; a cell whose size is not a power of two has several.
+    /// A cell whose size is not a power of two has several steps.
     steps: Vec<Step>,
     /// For sizes 1, 2, 4, ...
     tables: Vec<poisson::Table>,
     /// Cells too large for the tables.
     large: Vec<usize>,
-    /// A single draw.
     single: Alias,
 }
 
@@ -141,7 +134,6 @@ impl Independent {
         }
     }
 
-    /// Poisson counts for all cells; returns their total.
     fn draw_most(&self, random: &mut Xoshiro256PlusPlus, counts: &mut [usize]) -> usize {
         let mut total = 0;
         for step in &self.steps {
@@ -158,14 +150,12 @@ impl Independent {
     }
 }
 
-/// The mean of Poisson counts whose sum should be at most `wanted`, as a share of n: two standard deviations
-/// less, so that one draw in 44 is rejected, which costs about the same as drawing the missing samples.
+/// Two standard deviations below `wanted`: one draw in 44 is rejected.
 fn expected_share(wanted: usize, n: usize) -> f64 {
     let wanted = as_f64(wanted);
     (wanted - 2.0 * wanted.sqrt()).max(0.0) / as_f64(n)
 }
 
-/// Draws of blocks of consecutive samples.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     cells: usize,
@@ -213,7 +203,6 @@ impl Blocks {
         }
     }
 
-    /// The sum of `influence` over each possible block.
     fn sums(&self, influence: &[f64], mut each: impl FnMut(f64)) {
         let n = self.cell_in_time.len();
         let at = |time: usize| influence[self.cell_in_time[time % n] as usize];
@@ -225,7 +214,7 @@ impl Blocks {
     }
 }
 
-/// A number from 0 to n - 1; their chances differ by less than n 2^-64.
+/// The chances differ by less than n 2^-64.
 pub(crate) fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
     let product = u128::from(random.next_u64()) * n as u128;
     usize::try_from(product >> 64).unwrap_or(0)
@@ -234,7 +223,6 @@ pub(crate) fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
 /// Sizes up to 2^13 have tables; of larger ones there are few.
 const LARGEST_TABLE: u32 = 13;
 
-/// This number of single draws for each cell costs the same as one more round of Poisson counts.
 const MANY: usize = 16;
 
 #[cfg(test)]

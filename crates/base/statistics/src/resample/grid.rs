@@ -2,10 +2,9 @@
 
 use crate::{Distribution, distribution::as_f64, page::percentile_to_watch};
 
-/// The percentiles and latencies at which all sides of a comparison are evaluated.
 #[derive(Debug)]
 pub(crate) struct Grid {
-    /// Shares of requests, ascending.
+    /// Ascending.
     pub(crate) shares: Vec<f64>,
     /// Latencies, ms, ascending.
     pub(crate) cuts: Vec<f64>,
@@ -18,8 +17,8 @@ impl Grid {
     }
 }
 
-/// 60 shares evenly up to 90 %, 100 evenly by the number of nines up to where the largest side still has a sample
-/// beyond; and the usual percentiles of requests and of people.
+/// 60 shares evenly up to 90 %, 100 by the number of nines up to where the largest side has a
+/// sample beyond; and the usual percentiles of requests and pages.
 fn shares(most: usize, requests: u32) -> Vec<f64> {
     let nines = as_f64(most).log10();
     let body = (1..=60).map(|step| f64::from(step) * 0.015);
@@ -32,7 +31,6 @@ fn shares(most: usize, requests: u32) -> Vec<f64> {
     shares
 }
 
-/// Latencies between which no side has more than a small part of its requests, nor of its pages.
 fn cuts(sides: &[&Distribution], requests: u32) -> Vec<f64> {
     let steps = (CUTS / 2 / sides.len().max(1)).max(32);
     let mut cuts = Vec::new();
@@ -50,7 +48,6 @@ fn cuts(sides: &[&Distribution], requests: u32) -> Vec<f64> {
 /// The percentiles that a report names.
 const PERCENTILES: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
 
-/// Cuts of all sides together: two sides have 256 each for requests and for pages.
 const CUTS: usize = 1024;
 
 #[cfg(test)]
@@ -65,7 +62,6 @@ mod tests {
         for share in PERCENTILES {
             assert!(shares.contains(&share) && shares.contains(&share.powf(1.0 / 90.0)));
         }
-        // 99.99 % of people: 0.9999^(1/90) = 1 - 1.11e-6; the grid itself goes to 1 - 1e-6.
         assert!((shares[shares.len() - 1] - (1.0 - 1e-6)).abs() < 1e-12);
     }
 
@@ -73,7 +69,6 @@ mod tests {
     fn cuts_lie_where_requests_and_pages_are() {
         let side = Distribution::new((0..10_000).map(f64::from).collect()).unwrap();
         let cuts = cuts(&[&side, &side], 90);
-        // 256 for requests and 256 for pages, all above 0.002^(1/90) = 93 %.
         assert_eq!(cuts.len(), 512);
         assert!((cuts.iter().filter(|&&cut| cut < 9000.0).count() as f64 - 0.9 * 256.0).abs() <= 1.0);
     }

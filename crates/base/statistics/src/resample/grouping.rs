@@ -12,18 +12,14 @@ use crate::{
     stretch::{TRIMMED, stretch_of_share, stretch_of_sum},
 };
 
-/// The units of a permutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Grouping {
-    /// Samples one by one.
     Single,
-    /// Stretches of time, with the length in samples that each side needs. Both sides are cut by the longer.
+    /// In samples. Both sides are cut by the longer.
     Stretches([usize; 2]),
-    /// The halves of windows of time.
     Windows(Windows),
 }
 
-/// The statistic that a permutation tests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Statistic<'p> {
     /// E[max of N]; the mean for N = 1.
@@ -40,7 +36,6 @@ impl Grouping {
             Scheme::Blocks { length, .. } => Some(*length),
             Scheme::Independent | Scheme::Timed(_) => None,
         });
-        // The length of explicit blocks holds for every statistic.
         if let Some(length) = explicit.max() {
             return if length > 1 { Self::Stretches([length; 2]) } else { Self::Single };
         }
@@ -62,7 +57,7 @@ impl Grouping {
 }
 
 impl Statistic<'_> {
-    /// The contribution of each sample of a series to the statistic of its side, except for a constant.
+    /// Except for a constant.
     fn influence(self, side: &Distribution, series: &[f64]) -> Vec<f64> {
         match self {
             Self::ExpectedMaximum(1) => series.to_vec(),
@@ -80,7 +75,7 @@ impl Statistic<'_> {
         }
     }
 
-    /// Whether this statistic is compared in windows of its influence. Shares use [`Windows::counts_up_to_quantile`].
+    /// Shares use [`Windows::counts_up_to_quantile`].
     fn has_windows(self) -> bool {
         match self {
             Self::ExpectedMaximum(requests) => requests <= MOST_REQUESTS,
@@ -96,11 +91,11 @@ impl Statistic<'_> {
                 stretch_of_sum(influence, TRIMMED.min(0.5 / f64::from(requests)), step)
             }
             Self::Ranks(_) => stretch_of_sum(influence, 0.0, step),
-            // Whether a sample is below the quantile forgets no sooner than its value does.
+            // The indicator is correlated for as long as the value.
             Self::Share(_) => stretch_of_share(influence, step).max(length),
         }
     }
 }
 
-/// With more requests, most windows have no sample that decides the maximum, and clusters of slow requests stay unseen.
+/// With more requests, most windows have no sample that decides the maximum.
 const MOST_REQUESTS: u32 = 10;

@@ -2,14 +2,13 @@
 
 use std::f64::consts::TAU;
 
-/// The share of a standard normal distribution below `z`: Marsaglia's series ("Evaluating the normal distribution",
-/// 2004), right to about 1e-15 absolutely.
+/// Marsaglia's series ("Evaluating the normal distribution", 2004), right to about 1e-15.
 pub(crate) fn share_below(z: f64) -> f64 {
     if z.abs() > 9.0 {
         return if z > 0.0 { 1.0 } else { 0.0 };
     }
     let (mut term, mut sum, mut before, mut odd) = (z, z, f64::NAN, 1.0);
-    // Ends when a term no longer changes the sum: after some 150 at most. A NaN comes out as it went in.
+    // At most about 150 terms. A NaN is returned as NaN.
     while sum != before && !sum.is_nan() {
         before = sum;
         odd += 2.0;
@@ -19,8 +18,7 @@ pub(crate) fn share_below(z: f64) -> f64 {
     (0.5 + sum * density(z)).clamp(0.0, 1.0)
 }
 
-/// The quantile of the standard normal distribution at a share (clamped to 1e-15..=1 - 1e-15). Newton's steps
-/// from the middle outwards never overshoot, because the distribution function bends towards its asymptote.
+/// Clamped to 1e-15..=1 - 1e-15. Newton's steps from the middle outwards never overshoot.
 pub(crate) fn quantile(share: f64) -> f64 {
     let share = share.clamp(1e-15, 1.0 - 1e-15);
     let mut z = 0.0_f64;
@@ -34,8 +32,8 @@ pub(crate) fn quantile(share: f64) -> f64 {
     z
 }
 
-/// The value that Student's t with `freedom` degrees of freedom (3 or more; fewer count as 3) exceeds as rarely as the
-/// standard normal distribution exceeds `z`: Cornish and Fisher's expansion, Abramowitz and Stegun 26.7.5.
+/// Cornish and Fisher's expansion, Abramowitz and Stegun 26.7.5. Fewer than 3 degrees of `freedom`
+/// count as 3.
 pub(crate) fn student(z: f64, freedom: f64) -> f64 {
     let v = freedom.max(3.0);
     let square = z * z;
@@ -68,7 +66,6 @@ mod tests {
     #[test]
     fn student_has_wider_tails() {
         let z = quantile(0.975);
-        // Tables: 2.2281 for 10, 2.7764 for 4 and 1.9623 for 1000 degrees of freedom.
         assert!((student(z, 10.0) - 2.2281).abs() < 1e-3);
         assert!((student(z, 4.0) - 2.7764).abs() < 0.02);
         assert!((student(z, 1000.0) - 1.9623).abs() < 1e-4);

@@ -30,7 +30,7 @@ impl<'r> Pair<'r> {
         Self { first, second, permuted }
     }
 
-    /// The permutations of both sides, made on first use.
+    /// Made on first use.
     fn permuted(&self) -> &'r Permuted {
         let permute = || {
             let (first, second) = (self.first, self.second);
@@ -96,7 +96,7 @@ impl<'r> Pair<'r> {
         }
     }
 
-    /// The difference of two sides. `short` marks the sides whose interval is that of their quarters.
+    /// `short` marks the sides whose interval is that of their quarters.
     fn by_quarters(
         &self,
         short: [bool; 2],
@@ -122,9 +122,8 @@ impl<'r> Pair<'r> {
         self.quantile(percentile_to_watch(self.first.requests, visitors))
     }
 
-    /// The share of page views of `requests` requests on which the first side is faster than an independent
-    /// view of the second ([`super::share_faster`]), with its interval. Use 1 request or the number that was
-    /// resampled for; for other numbers the interval is rougher.
+    /// The share of page views of `requests` requests on which the first side is faster
+    /// ([`super::share_faster`]), with its interval.
     pub fn share_faster(&self, requests: u32) -> (f64, ConfidenceInterval) {
         let (share, interval) = share_faster::estimate(self.first, self.second, requests);
         match &self.permuted().shares[usize::from(requests != 1)] {
@@ -146,7 +145,8 @@ impl<'r> Pair<'r> {
         }
     }
 
-    /// For a chart: the differences, each with the intervals of its two sides alone, at all shares of [`Resampled::band`] that both sides reach.
+    /// The differences, each with the intervals of its two sides alone, at all shares of
+    /// [`Resampled::band`] that both sides reach.
     pub fn difference_band(&self) -> Vec<DifferencePoint> {
         let shorter = if self.first.side.n() <= self.second.side.n() { self.first } else { self.second };
         shorter
@@ -155,7 +155,7 @@ impl<'r> Pair<'r> {
             .collect()
     }
 
-    /// Where the faster side changes ([`crate::crossovers`]), each with the interval of the share at which it does.
+    /// Where the faster side changes ([`crate::crossovers`]), each with the interval of its share.
     pub fn crossovers(&self) -> Vec<PlacedCrossover> {
         let sides = [self.first, self.second];
         let found =

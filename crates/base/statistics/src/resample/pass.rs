@@ -6,10 +6,9 @@ use crate::{
     distribution::{as_f64, between, floor},
 };
 
-/// The statistics of each resample of one side.
-///
-/// A row is: the mean; E[max]; the quantile at each share of the grid; the share of draws up to each cut; and for blocks
-/// the share of draws up to where the side itself has each share of the grid. (For independent draws it is binomial.)
+/// A row is: the mean; E[max]; the quantile at each share of the grid; the share of draws up to
+/// each cut; and for blocks the share of draws up to the side's own quantile at each share of the
+/// grid.
 #[derive(Debug)]
 pub(crate) struct Pass<'s> {
     side: &'s Distribution,
@@ -17,7 +16,7 @@ pub(crate) struct Pass<'s> {
     pub(crate) requests: u32,
     /// Type 7 positions (n - 1) share of the grid's shares.
     positions: Vec<f64>,
-    /// The positions of the cuts and the side's own shares: a cell, and the share of it before the position.
+    /// A cell, and the share of it before the position, for the cuts and the side's own shares.
     cuts: Vec<(usize, f64)>,
     own: Vec<(usize, f64)>,
 }
@@ -49,17 +48,15 @@ impl<'s> Pass<'s> {
         QUANTILES + self.positions.len() + self.cuts.len() + self.own.len()
     }
 
-    /// Where in a row the shares at the cuts begin.
     pub(crate) fn cuts(&self) -> usize {
         QUANTILES + self.positions.len()
     }
 
-    /// Where in a row the side's own shares begin.
     pub(crate) fn own(&self) -> usize {
         self.cuts() + self.cuts.len()
     }
 
-    /// Fills a row; `cumulative` is a workspace.
+    /// `cumulative` is a workspace.
     pub(crate) fn fill(&self, counts: &[usize], cumulative: &mut Vec<usize>, row: &mut [f64]) {
         cumulative.clear();
         cumulative.push(0);
@@ -80,11 +77,11 @@ impl<'s> Pass<'s> {
         }
     }
 
-    /// Sum over cells of mean (G - G before), G = F^N. Within a cell F^N is approximated by a line: with cells of a
-    /// five-hundredth of their distance from the end, that shifts E[max] by less than a millionth.
+    /// Sum over cells of mean (G - G before), G = F^N. F^N is linear within a cell, which shifts
+    /// E[max] by less than a millionth.
     fn expected_maximum(&self, cumulative: &[usize]) -> f64 {
         let n = as_f64(cumulative[self.cells.len()]);
-        // exp(-46) = 1e-20: lower terms are negligible compared with 1.
+        // exp(-46) = 1e-20.
         let least = n * (-46.0 / f64::from(self.requests)).exp();
         let from = cumulative.partition_point(|&up_to| as_f64(up_to) < least).max(1);
         let (mut before, mut sum) = (0.0, 0.0);
@@ -121,7 +118,6 @@ impl<'s> Pass<'s> {
         }
     }
 
-    /// The draw of a rank in `cell`: the draws of a cell are spread evenly over its samples.
     fn draw_at(&self, cell: usize, rank: usize, counts: &[usize], cumulative: &[usize]) -> f64 {
         let size = self.cells.size(cell);
         if size == 1 || self.side.relative_error().is_some() {
@@ -132,7 +128,7 @@ impl<'s> Pass<'s> {
     }
 }
 
-/// The power of each share, by repeated squaring of all shares in parallel.
+/// By repeated squaring of all shares in parallel.
 fn powers(mut squares: [f64; LANES], mut exponent: u32) -> [f64; LANES] {
     let mut powers = [1.0; LANES];
     while exponent > 0 {
@@ -145,7 +141,6 @@ fn powers(mut squares: [f64; LANES], mut exponent: u32) -> [f64; LANES] {
     powers
 }
 
-/// Places in a row.
 pub(crate) const MEAN: usize = 0;
 pub(crate) const EXPECTED: usize = 1;
 pub(crate) const QUANTILES: usize = 2;

@@ -1,24 +1,13 @@
 //! The distance of two equal sides by chance, from permutations of their samples.
 //!
-//! The bootstrap assumes that samples represent their source. This fails if a mean depends on requests of
-//! which a side has one or zero, or `E[max of N]` on the slowest few, and its intervals are too short: for
-//! two sides of one source, 90 requests a page and 500 samples against 5000, it calls one in five clearly
-//! different. A permutation test does not need this assumption. If both sides had one source, each way of
-//! dealing their samples out to the two would have been equally likely; so the share of deals that put the
-//! sides at least as far apart is the p-value, exactly, for any source and any number of samples of each side
-//! (Fisher 1935; Pitman 1937).
+//! The bootstrap is too sure if a statistic depends on few requests. A permutation test is exact if
+//! both sides have one source (Fisher 1935; Pitman 1937).
 //!
-//! The statistic is the difference over its standard error, both of the deal (Janssen, "Studentized
-//! permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", 1997; Chung and
-//! Romano, "Exact and asymptotically robust permutation tests", 2013). So the test stays correct for large
-//! samples even if the sources differ in all but the statistic. The interval is the difference plus or minus
-//! the value that the statistic reaches by chance, in units of its standard error: it excludes 0 if and only
-//! if the test is sure.
+//! The statistic is the difference over its standard error, both of the deal (Janssen 1997; Chung
+//! and Romano 2013). The interval excludes 0 if and only if the test is sure.
 //!
-//! Correlated samples are dealt out by stretches of time that are long enough to be independent of each
-//! other, and standard errors are those of stretches. Their length depends on the statistic
-//! ([`super::grouping`]). Two sides that were measured in the same minutes exchange the halves of windows of
-//! time ([`super::windows`]).
+//! Correlated samples are dealt out by stretches of time ([`super::grouping`]). Sides that were
+//! measured in the same minutes exchange the halves of windows ([`super::windows`]).
 
 use std::{num::NonZero, ops::Range, thread};
 
@@ -36,18 +25,15 @@ use super::{
 };
 use crate::{Distribution, distribution::as_f64};
 
-/// What decides about a difference.
 #[derive(Debug, Clone)]
 pub(crate) enum Evidence {
-    /// Other deals of the samples.
     Deals(Chance),
-    /// The intervals of both sides. A side that is marked has too few stretches, and its interval is that of its quarters.
+    /// Marks the sides with too few stretches.
     Quarters([bool; 2]),
-    /// The intervals of both sides.
     SideIntervals,
 }
 
-/// The evidence for differences of two sides, except differences of quantiles.
+/// Except for differences of quantiles.
 #[derive(Debug, Clone)]
 pub(crate) struct Permuted {
     pub(crate) mean: Evidence,
@@ -56,9 +42,7 @@ pub(crate) struct Permuted {
     pub(crate) shares: [Evidence; 2],
 }
 
-/// Deals two sides out again.
-///
-/// The result has the same size, with opposite signs, if the sides are exchanged.
+/// If the sides are exchanged, the result has opposite signs.
 pub(crate) fn permuted(first: Side<'_>, second: Side<'_>, requests: u32, settings: &Settings) -> Permuted {
     if comes_later(first.0, second.0) {
         return permuted(second, first, requests, settings).turned();
@@ -93,7 +77,6 @@ pub(crate) fn permuted(first: Side<'_>, second: Side<'_>, requests: u32, setting
 }
 
 impl Permuted {
-    /// The same with the sides exchanged.
     fn turned(self) -> Self {
         Self {
             mean: self.mean.turned(),
@@ -113,8 +96,7 @@ impl Evidence {
     }
 }
 
-/// The evidence for the share of samples up to the quantile of all samples at a share: the first side less the second, so above
-/// 0 where the second is slower. Order statistics give it exactly where samples are independent.
+/// The first side less the second.
 pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: &Settings) -> Evidence {
     if [first, second].iter().all(|(_, scheme)| *scheme == Scheme::Independent) {
         return Evidence::SideIntervals;
@@ -134,7 +116,7 @@ pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: 
     if grouping == Grouping::Single {
         return Evidence::SideIntervals;
     }
-    // A window has too few samples in the tail to show whether slow requests are clustered.
+    // A window has too few samples in the tail to show clusters.
     let windows = first.1.timed().zip(second.1.timed()).filter(|_| (0.1..=0.9).contains(&share));
     if let Some(halves) =
         windows.and_then(|(first, second)| Windows::counts_up_to_quantile([first, second], share))
@@ -163,7 +145,7 @@ pub(crate) fn quantile(first: Side<'_>, second: Side<'_>, share: f64, settings: 
     Evidence::Deals(of_share(&sums, stretches.labels(), dealt, settings))
 }
 
-/// What chance does to a share, from the number of samples that count in each stretch, and of all.
+/// `sums` are the samples that count in each stretch, and all.
 fn of_share(sums: &[(f64, f64)], labels: &Labels, dealt: Dealt, settings: &Settings) -> Chance {
     let of_sides = [labels.first, sums.len() - labels.first];
     let distance = |is_first: &[bool]| by_stretches(sums, is_first, of_sides);
@@ -179,7 +161,6 @@ fn of_share(sums: &[(f64, f64)], labels: &Labels, dealt: Dealt, settings: &Setti
     Chance::new(estimate, error, deals, dealt)
 }
 
-/// The difference of two sides' means by sums and sizes of stretches, and its standard error.
 fn by_stretches(sums: &[(f64, f64)], labels: &[bool], of_sides: [usize; 2]) -> (f64, f64) {
     let mut sides = [(0.0, 0.0); 2];
     for (&(sum, size), &label) in sums.iter().zip(labels) {
@@ -196,7 +177,7 @@ fn by_stretches(sums: &[(f64, f64)], labels: &[bool], of_sides: [usize; 2]) -> (
     (means[0] - means[1], (variance(0) + variance(1)).sqrt())
 }
 
-/// How to relabel both sides. `None` if a histogram would have to be cut into stretches of time.
+/// `None` if a histogram would have to be cut into stretches of time.
 fn relabel(pooled: &Pooled, grouping: &Grouping, sides: [Side<'_>; 2], seed: u64) -> Option<Relabel> {
     if *grouping == Grouping::Single {
         return Some(Relabel::Single(Single::new(pooled)));
@@ -210,14 +191,10 @@ fn relabel(pooled: &Pooled, grouping: &Grouping, sides: [Side<'_>; 2], seed: u64
     }))
 }
 
-/// What there is to deal out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Supply {
-    /// Enough stretches.
     Stretches,
-    /// Too few of these sides, whose quarters can be compared.
     Quarters([bool; 2]),
-    /// Too few of anything.
     None,
 }
 
@@ -232,7 +209,7 @@ fn supply(stretches: &Stretches, grouping: &Grouping, sides: [Side<'_>; 2]) -> S
     })
 }
 
-/// The sides with too few stretches, if each of them has quarters. The other side keeps its own interval.
+/// The other side keeps its own interval. `None` unless each short side has quarters.
 fn by_quarters(grouping: &Grouping, sides: [Side<'_>; 2]) -> Option<Supply> {
     let Grouping::Stretches(lengths) = grouping else { return None };
     let short = [0, 1].map(|side| sides[side].0.n() / lengths[side] < ENOUGH_STRETCHES);
@@ -242,7 +219,6 @@ fn by_quarters(grouping: &Grouping, sides: [Side<'_>; 2]) -> Option<Supply> {
     (short != [false; 2] && has_parts(0) && has_parts(1)).then_some(Supply::Quarters(short))
 }
 
-/// The deals of one grouping.
 enum Run {
     Dealt { measured: Estimates, deals: Vec<[f64; STATISTICS]>, dealt: Dealt },
     Quarters([bool; 2]),
@@ -269,7 +245,6 @@ impl Run {
         }
         let measured = Studentizer::new(pooled, &relabel, requests).estimates(&relabel.measured(pooled));
         let mut deals: Vec<[f64; STATISTICS]> = Vec::new();
-        // Stretches are dealt sample by sample, single samples cell by cell.
         let steps = match &relabel {
             Relabel::Single(_) => pooled.len(),
             Relabel::Stretches(stretches) => stretches.samples(),
@@ -288,7 +263,7 @@ impl Run {
         Self::Dealt { measured, deals, dealt: Dealt { draws: draws.map(as_f64), is_open, is_paired } }
     }
 
-    /// The evidence for one statistic: its place in a deal, and its measured difference with the standard error.
+    /// `difference` returns the measured difference with its standard error.
     fn evidence(&self, statistic: usize, difference: impl Fn(&Estimates) -> (f64, f64)) -> Evidence {
         match self {
             Self::Dealt { measured, deals, dealt } => {
@@ -302,7 +277,7 @@ impl Run {
     }
 }
 
-/// The studentized differences of deals with these numbers, on all processors.
+/// On all processors.
 fn dealt(
     pooled: &Pooled,
     relabel: &Relabel,
@@ -327,8 +302,6 @@ fn dealt(
     })
 }
 
-/// Whether the measured statistic is within 3.5 standard errors of the boundary, so that this number of deals
-/// does not decide its side.
 fn is_close(measured: [f64; STATISTICS], deals: &[[f64; STATISTICS]], level: f64) -> bool {
     let (count, allowed) = (as_f64(deals.len()), (1.0 - level) / 2.0);
     // The two with words.
@@ -347,14 +320,14 @@ const STATISTICS: usize = 4;
 fn studentized(estimates: Estimates) -> [f64; STATISTICS] {
     let of = |[first, second]: [Estimate; 2]| {
         let difference = second.value_ms - first.value_ms;
-        // Sides without any spread: as far apart as can be, or not at all.
+        // Sides without any spread.
         if difference == 0.0 { 0.0 } else { difference / (first.variance + second.variance).sqrt() }
     };
     let [requests, pages] = estimates.shares;
     [of(estimates.means), of(estimates.expected), requests - 0.5, pages - 0.5]
 }
 
-/// The samples in time; of a side that has no times, in any order, shuffled. `None` of a histogram.
+/// A side without times is shuffled. `None` of a histogram.
 fn in_time(side: Side<'_>, seed: u64) -> Option<Vec<f64>> {
     match side {
         (_, Scheme::Blocks { in_time_ms, .. }) => Some(in_time_ms.to_vec()),
@@ -371,7 +344,6 @@ fn in_time(side: Side<'_>, seed: u64) -> Option<Vec<f64>> {
     }
 }
 
-/// An order of sides that does not depend on which was named first.
 fn comes_later(first: &Distribution, second: &Distribution) -> bool {
     let by_values = || {
         first.values().iter().zip(second.values()).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne())
@@ -379,17 +351,17 @@ fn comes_later(first: &Distribution, second: &Distribution) -> bool {
     first.n().cmp(&second.n()).then_with(|| by_values().unwrap_or(std::cmp::Ordering::Equal)).is_gt()
 }
 
-/// The "side" of the generators of permutations.
+/// The side number in the seed of permutations.
 const PERMUTATIONS: usize = usize::MAX;
 
-/// Cells dealt in about a second. With 10 000 deals, ten times the default, a chance of 0.025 is known to 0.0016.
+/// Cells dealt in about a second: 10 000 deals know a chance of 0.025 to 0.0016.
 const MOST_STEPS: usize = 200_000_000;
 
-/// Fewer deals could not show a chance of 0.025: three of 120 are.
+/// Fewer deals could not show a chance of 0.025.
 const FEWEST_DEALS: u32 = 120;
 
-/// With three stretches a side there are 20 deals, too few for any 95 % interval.
+/// Three stretches a side have 20 deals, too few for a 95 % interval.
 const FEWEST_STRETCHES: usize = 4;
 
-/// With six there are 924, which leave no doubt about two sides that lie apart.
+/// Six have 924 deals.
 const ENOUGH_STRETCHES: usize = 6;

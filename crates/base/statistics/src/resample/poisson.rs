@@ -1,9 +1,9 @@
-//! Poisson counts: from tables for the few means that are drawn millions of times, and for any mean.
+//! Poisson counts: from tables for the few means that are drawn millions of times, and for any
+//! mean.
 //!
-//! The probability is computed as Loader does ("Fast and accurate computation of binomial probabilities", 2000): k!, the
-//! power and the exponential are so large that their logarithms cancel, so Stirling's error and the deviance are kept
-//! apart. Means of 10 and more use Hörmann's transformed rejection ("The transformed rejection method for generating
-//! Poisson random variables", 1993, algorithm PTRS), smaller ones add up exponential waits.
+//! Probabilities are Loader's ("Fast and accurate computation of binomial probabilities", 2000).
+//! Means of 10 and more use Hörmann's transformed rejection ("The transformed rejection method for
+//! generating Poisson random variables", 1993, algorithm PTRS).
 
 use std::f64::consts::TAU;
 
@@ -13,7 +13,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::alias::Alias;
 use crate::distribution::{as_f64, floor};
 
-/// Counts of one mean, up to some thousands, drawn with one random number each.
 #[derive(Debug)]
 pub(crate) struct Table {
     alias: Alias,
@@ -21,8 +20,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// All counts within 13 standard deviations (and 40 more, for small means) are in the table; one beyond has a
-    /// chance below 1e-32.
     pub(crate) fn new(mean: f64) -> Self {
         let reach = 13.0 * mean.sqrt();
         let (least, most) = (floor(mean - reach), floor(mean + reach) + 40);
@@ -30,19 +27,17 @@ impl Table {
         Self { alias: Alias::new(&weights), least }
     }
 
-    /// A count.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> usize {
         self.least + self.alias.draw(random)
     }
 }
 
-/// A count of any mean from 0 to 2^53.
+/// `mean` is 0 to 2^53.
 pub(crate) fn draw(mean: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     if mean < 10.0 { draw_small(mean, random) } else { draw_large(mean, random) }
 }
 
-/// The number of exponential waits that fit into a time of `mean`.
 fn draw_small(mean: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     let (mut count, mut time) = (0, -uniform(random).ln());
     while time < mean {
@@ -52,7 +47,7 @@ fn draw_small(mean: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     count
 }
 
-/// PTRS; the constants are Hörmann's fit of the enclosing curve, right for means of 10 and more.
+/// PTRS; the constants are Hörmann's, right for means of 10 and more.
 fn draw_large(mean: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     let b = 0.931 + 2.53 * mean.sqrt();
     let a = -0.059 + 0.024_83 * b;
@@ -72,12 +67,12 @@ fn draw_large(mean: f64, random: &mut Xoshiro256PlusPlus) -> usize {
     }
 }
 
-/// A number above 0 and at most 1.
+/// Above 0 and at most 1.
 pub(crate) fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// ln of the chance of `count` (a whole number) when `mean` are expected.
+/// `count` is an integer.
 pub(crate) fn ln_chance(count: f64, mean: f64) -> f64 {
     if mean <= 0.0 {
         return if count == 0.0 { 0.0 } else { f64::NEG_INFINITY };
@@ -88,10 +83,9 @@ pub(crate) fn ln_chance(count: f64, mean: f64) -> f64 {
     -stirling_error(count) - deviance(count, mean) - 0.5 * (TAU * count).ln()
 }
 
-/// The chance of `count` or more when `mean` are expected.
 pub(crate) fn at_least(count: f64, mean: f64) -> f64 {
     if count <= mean {
-        // Terms fall below 1e-20 of the largest within 12 standard deviations and 40 more of the mean.
+        // Terms fall below 1e-20 of the largest within 12 standard deviations plus 40.
         let least = floor((mean - 40.0 - 12.0 * mean.sqrt()).max(0.0));
         let below = (least..floor(count.ceil())).map(|count| ln_chance(as_f64(count), mean).exp());
         return (1.0 - below.sum::<f64>()).clamp(0.0, 1.0);
@@ -112,8 +106,8 @@ fn stirling_error(k: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square) / k
 }
 
-/// k ln(k/mean) + mean - k, without cancellation where the two are close: with v = (k - mean)/(k + mean) it is
-/// (k - mean) v + 2 k (v^3/3 + v^5/5 + ...).
+/// Without cancellation: with v = (k - mean)/(k + mean) it is (k - mean) v + 2 k (v^3/3 + v^5/5 +
+/// ...).
 fn deviance(k: f64, mean: f64) -> f64 {
     let difference = k - mean;
     let v = difference / (k + mean);
@@ -144,13 +138,11 @@ mod tests {
                 let term = |k: usize| ln_chance(as_f64(k), mean).exp() * (as_f64(k) - mean).powi(power);
                 (0..=most).map(term).sum()
             };
-            // Total 1, mean as asked, variance and third central moment equal to the mean.
             assert!((moment(0) - 1.0).abs() < 1e-12, "{mean}: {}", moment(0));
             assert!(moment(1).abs() < 1e-11 * mean.max(1.0), "{mean}");
             assert!((moment(2) / mean - 1.0).abs() < 1e-11, "{mean}");
             assert!((moment(3) / mean - 1.0).abs() < 1e-8, "{mean}");
         }
-        // Three or more where two are expected: 1 - e^-2 (1 + 2 + 2); one or more.
         assert!((at_least(3.0, 2.0) - (1.0 - 5.0 * (-2.0_f64).exp())).abs() < 1e-12);
         assert!((at_least(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-12);
         assert_eq!((at_least(0.0, 2.0), at_least(0.0, 0.0)), (1.0, 1.0));
@@ -159,7 +151,6 @@ mod tests {
         assert_eq!((ln_chance(0.0, 0.0), ln_chance(1.0, 0.0)), (0.0, f64::NEG_INFINITY));
     }
 
-    /// Pearson's sum over classes that expect at least 20 of `draws`, less its expectation, in standard deviations.
     fn chi_square(mean: f64, draws: u32, mut draw: impl FnMut() -> usize) -> f64 {
         let mut counts = vec![0_u32; floor(mean + 14.0 * mean.sqrt()) + 60];
         for _ in 0..draws {
@@ -184,7 +175,7 @@ mod tests {
 
     #[test]
     fn draws_have_the_chances() {
-        // 13 tests, each beyond 4 standard deviations of chi-square with a chance of about 1e-4.
+        // Each test is beyond 4 standard deviations with a chance of about 1e-4.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         for mean in [0.3, 0.99, 1.98, 15.9, 300.0, 8000.0] {
             let table = Table::new(mean);
@@ -203,7 +194,7 @@ mod tests {
         let draws = 20_000;
         let scaled = (0..draws).map(|_| (as_f64(draw(mean, &mut random)) - mean) / mean.sqrt());
         let (sum, squares) = scaled.fold((0.0, 0.0), |(sum, squares), z| (sum + z, squares + z * z));
-        // Standard errors 1/sqrt(20000) = 0.0071 and sqrt(2/20000) = 0.01: four of each.
+        // Four standard errors.
         assert!((sum / f64::from(draws)).abs() < 0.029, "{sum}");
         assert!((squares / f64::from(draws) - 1.0).abs() < 0.04, "{squares}");
     }

@@ -1,18 +1,15 @@
 //! The samples of two sides together: the input of a permutation.
 //!
-//! Neighbours in rank are taken together by the rule of [`super::cells`], now for the ranks among both sides.
+//! Cells are those of [`super::cells`], for the ranks among both sides.
 
 use super::cells::cell_size;
 use crate::Distribution;
 
-/// Both sides as one, cut into cells of consecutive ranks.
 #[derive(Debug, Clone)]
 pub(crate) struct Pooled {
-    /// Samples in each cell.
     pub(crate) sizes: Vec<usize>,
-    /// The mean of each cell, ms; ascending.
+    /// In ms; ascending.
     pub(crate) means: Vec<f64>,
-    /// How many of a cell's samples are the first side's.
     pub(crate) of_first: Vec<usize>,
     /// The largest value of each cell.
     pub(crate) tops: Vec<f64>,
@@ -51,12 +48,10 @@ impl Pooled {
         pooled
     }
 
-    /// How many cells there are.
     pub(crate) fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// The cell of each sample of a series.
     pub(crate) fn cells_of(&self, series: &[f64]) -> Vec<u32> {
         let last = self.len() - 1;
         let cell = |value: &f64| self.tops.partition_point(|top| top < value).min(last);

@@ -1,24 +1,18 @@
 //! Intervals of a side that has too few independent stretches of time to be resampled.
 //!
-//! If samples depend on each other over more than a quarter of the recording, no resampling shows how another
-//! recording might differ. The recording does show the movement of its own level. The interval is the hull of
-//! the intervals of its four quarters, treated as independent samples, plus the width of that hull at both
-//! ends. It contains the truth if the level did not move further between recordings than within this
-//! recording. A drift of 0.3 ms widens it by about 0.7 ms. Only the hull counts between sides of which one is
-//! faster in all its samples.
+//! The interval is the hull of the intervals of the four quarters, plus the width of that hull at
+//! both ends. It contains the truth if the level did not move further between recordings than
+//! within this one.
 
 use super::{ConfidenceInterval, beta, cells::Cells, confidence, normal, rank_interval};
 use crate::{Distribution, distribution::as_f64, share_faster};
 
-/// The quarters of a recording.
 #[derive(Debug, Clone)]
 pub(super) struct Quarters(Vec<Distribution>);
 
-/// The margin around the hull of the quarters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Margin {
     None,
-    /// The width of the hull.
     Width,
 }
 
@@ -45,7 +39,6 @@ impl Quarters {
         has_quarters(in_time_ms).then(|| (0..QUARTERS).map(part).collect::<Option<_>>().map(Self))?
     }
 
-    /// The interval of E[max] of `requests` requests.
     pub(super) fn expected(
         &self,
         estimate_ms: f64,
@@ -85,13 +78,11 @@ impl Quarters {
     }
 }
 
-/// Whether quarters of a series have enough samples.
 pub(super) fn has_quarters(in_time_ms: &[f64]) -> bool {
     in_time_ms.len() / QUARTERS >= FEWEST
 }
 
-/// The share of page views on which the first side is faster: the hull of Clopper and Pearson's intervals of each part of the first
-/// against each of the second, and the margin.
+/// The hull of Clopper and Pearson's intervals of each pair of parts, and the margin.
 pub(super) fn share_by_parts(
     [first, second]: [&[Distribution]; 2],
     requests: u32,
@@ -112,7 +103,7 @@ pub(super) fn share_by_parts(
     ConfidenceInterval { low: Some((low - more).max(0.0)), high: Some((high + more).min(1.0)) }
 }
 
-/// E[max] of independent samples, from its standard error. Open upwards where they make fewer than two maxima.
+/// From its standard error. Open upwards with fewer than two maxima.
 fn expected(side: &Distribution, requests: u32, level: f64) -> ConfidenceInterval {
     let cells = Cells::new(side);
     let influence = confidence::influence(&cells, requests);
@@ -137,7 +128,6 @@ const FEWEST: usize = 20;
 mod tests {
     use super::*;
 
-    /// 0.01 ms apart, over a drift.
     fn drifting(from: f64, drift: f64) -> Vec<f64> {
         (0..400_u32).map(|i| from + f64::from(i % 5) / 100.0 + drift * f64::from(i) / 400.0).collect()
     }
@@ -149,7 +139,6 @@ mod tests {
             let mean = values.iter().sum::<f64>() / 400.0;
             let quarters = Quarters::new(&values).unwrap();
             let found = quarters.expected(mean, 1, Margin::Width, 0.95);
-            // Means of quarters are 3/4 of the drift apart, and known to 0.002 ms, with the drift to 0.005; three times that.
             let width = found.high.unwrap() - found.low.unwrap();
             assert!((width - 2.25 * drift).abs() < 0.05, "{drift}: {width}");
             let plain = quarters.expected(mean, 1, Margin::None, 0.95);

@@ -1,33 +1,27 @@
 //! Permutes the samples of two sides, ignoring their labels: the sizes of the sides are unchanged.
 //!
-//! Independent samples are permuted singly: each of the C(n, n1) ways is equally likely. A cell of s samples
-//! gets a binomial number of the smaller side's, with a share a little below its share of all; the missing
-//! ones are drawn singly from the remaining samples. A uniform subset of random size, filled up uniformly, is
-//! a uniform subset. Correlated samples are permuted by whole stretches of time.
+//! A cell gets a binomial number of the smaller side's samples, with a share a little below its
+//! share of all; the missing ones are drawn singly. A uniform subset of random size, filled up
+//! uniformly, is a uniform subset.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{alias::Alias, binomial, draw::below, pooled::Pooled, windows::Windows};
 use crate::distribution::as_f64;
 
-/// How to permute.
 #[derive(Debug)]
 pub(crate) enum Relabel {
     Single(Single),
     Stretches(Stretches),
 }
 
-/// The samples that go to the first side.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deal {
-    /// Of each cell, how many.
     pub(crate) counts: Vec<usize>,
-    /// Of each stretch, whether; empty for single samples.
     pub(crate) stretches: Vec<bool>,
 }
 
 impl Relabel {
-    /// How many samples of each cell there are on both sides.
     pub(crate) fn totals(&self) -> &[usize] {
         match self {
             Self::Single(single) => &single.sizes,
@@ -35,7 +29,6 @@ impl Relabel {
         }
     }
 
-    /// The measured assignment.
     pub(crate) fn measured(&self, pooled: &Pooled) -> Deal {
         match self {
             Self::Single(_) => Deal { counts: pooled.of_first.clone(), stretches: Vec::new() },
@@ -48,7 +41,6 @@ impl Relabel {
         }
     }
 
-    /// Another permutation.
     pub(crate) fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
         match self {
             Self::Single(single) => single.deal(random, deal),
@@ -57,17 +49,14 @@ impl Relabel {
     }
 }
 
-/// Sample by sample.
 #[derive(Debug)]
 pub(crate) struct Single {
     sizes: Vec<usize>,
-    /// Samples that go to the smaller side, and whether that is the first.
     smaller: usize,
     is_first: bool,
     share: f64,
     /// For sizes 1, 2, 4, ...
     tables: Vec<Alias>,
-    /// Any sample's cell.
     cell: Alias,
 }
 
@@ -77,7 +66,7 @@ impl Single {
         let first: usize = pooled.of_first.iter().sum();
         let smaller = first.min(all - first);
         let (n, wanted) = (as_f64(all), as_f64(smaller));
-        // Two standard deviations less, so that one pass in 44 assigns too many and is repeated.
+        // One pass in 44 assigns too many and is repeated.
         let spread = (wanted * (1.0 - wanted / n)).sqrt();
         let share = (wanted - 2.0 * spread).max(0.0) / n;
         let largest = pooled.sizes.iter().copied().max().unwrap_or(1).ilog2().min(binomial::LARGEST_TABLE);
@@ -103,7 +92,7 @@ impl Single {
         }
     }
 
-    /// Cells of one sample each: one after the other, with the share of the samples left that are wanted yet.
+    /// For cells of one sample each.
     fn deal_each(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
         let (mut wanted, mut left) = (self.smaller, self.sizes.len());
         for count in &mut deal.counts {
@@ -126,7 +115,6 @@ impl Single {
         };
         while missing > 0 {
             let cell = self.cell.draw(random);
-            // Draw from the cell's remaining samples.
             if below(self.sizes[cell], random) >= deal.counts[cell] {
                 deal.counts[cell] += 1;
                 missing -= 1;
@@ -135,7 +123,6 @@ impl Single {
     }
 }
 
-/// Stretch by stretch.
 #[derive(Debug, Clone)]
 pub(crate) struct Stretches {
     /// The cell of each sample, in time, first side first.
@@ -146,18 +133,14 @@ pub(crate) struct Stretches {
     totals: Vec<usize>,
 }
 
-/// How stretches are given to the sides.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {
     /// Stretches of the first side; they come first.
     pub(crate) first: usize,
-    /// Whether each stretch of the first side and the one of the second with its number are of the same time: then one of
-    /// them goes to the first side.
     pub(crate) is_paired: bool,
 }
 
 impl Labels {
-    /// Which stretches go to the first side, in another deal.
     pub(crate) fn deal(&self, random: &mut Xoshiro256PlusPlus, is_first: &mut [bool]) {
         if self.is_paired {
             let (first, second) = is_first.split_at_mut(self.first);
@@ -176,7 +159,6 @@ impl Labels {
 }
 
 impl Stretches {
-    /// Cuts both series into stretches of `length` samples or a little more.
     pub(crate) fn new(pooled: &Pooled, series: [&[f64]; 2], length: usize) -> Self {
         let ends = series.map(|series| {
             let number = (series.len() / length).max(1);
@@ -185,7 +167,6 @@ impl Stretches {
         Self::ending(pooled, series, &ends, false)
     }
 
-    /// The halves of windows that both series have.
     pub(crate) fn paired(pooled: &Pooled, series: [&[f64]; 2], windows: &Windows) -> Self {
         Self::ending(pooled, series, &windows.0.each_ref().map(|starts| starts[1..].to_vec()), true)
     }
@@ -200,22 +181,18 @@ impl Stretches {
         Self { starts, labels, totals, cells: [first, second].concat() }
     }
 
-    /// How many samples both sides have.
     pub(crate) fn samples(&self) -> usize {
         self.cells.len()
     }
 
-    /// How many there are on both sides.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many there are on each side.
     pub(crate) fn of_sides(&self) -> [usize; 2] {
         [self.labels.first, self.len() - self.labels.first]
     }
 
-    /// The cells of each stretch.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         self.starts.windows(2).map(|ends| &self.cells[ends[0]..ends[1]])
     }
@@ -227,12 +204,10 @@ impl Stretches {
         self.count(deal);
     }
 
-    /// Which are the first side's.
     fn measured(&self) -> Vec<bool> {
         (0..self.len()).map(|number| number < self.labels.first).collect()
     }
 
-    /// How they are given to the sides.
     pub(crate) fn labels(&self) -> &Labels {
         &self.labels
     }

@@ -25,18 +25,15 @@ pub struct Resampled<'d> {
     pub(super) scheme: Scheme<'d>,
     pub(crate) settings: Settings,
     pub(crate) requests: u32,
-    /// The shares for which resamples keep their quantile.
     pub(crate) shares: Vec<f64>,
-    /// Independent draws: samples or blocks.
     pub(crate) draws: f64,
-    /// How many independent samples vary as much at each share; nothing if all are independent.
+    /// Nothing if all samples are independent.
     as_variable: Vec<f64>,
     mean: Shape,
     expected: Shape,
     rows: Vec<f64>,
     width: usize,
     cuts: std::ops::Range<usize>,
-    /// Made on first use.
     quarters: OnceLock<Option<Quarters>>,
 }
 
@@ -88,12 +85,10 @@ impl<'d> Resampled<'d> {
             let variance = variance(&resampled.column(column).collect::<Vec<_>>());
             rank_interval::as_variable(share, variance, draws)
         };
-        // Without the columns of blocks there is nothing to zip with.
         resampled.as_variable = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
         resampled
     }
 
-    /// The side with its order in time, for permutations.
     pub(super) fn as_side(&self) -> Side<'d> {
         (self.side, self.scheme)
     }
@@ -108,7 +103,8 @@ impl<'d> Resampled<'d> {
         self.requests
     }
 
-    /// The interval of the expected request latency, ms (BCa). Open upwards with fewer than 6 samples (at 95 %).
+    /// The interval of the expected request latency, ms (BCa). Open upwards with fewer than 6
+    /// samples (at 95 %).
     pub fn mean(&self) -> ConfidenceInterval {
         if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(1, Margin::Width)) {
             return hull;
@@ -117,8 +113,8 @@ impl<'d> Resampled<'d> {
         widened(interval, self.bucket_error_ms(1))
     }
 
-    /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
-    /// make fewer than [`FEWEST_MAXIMA`] maxima of this many requests: with fewer, events too rare to be sampled decide.
+    /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open
+    /// upwards with fewer than [`FEWEST_MAXIMA`] maxima.
     pub fn expected_experienced(&self) -> ConfidenceInterval {
         if let Some(hull) = self.by_quarters(|| self.expected_by_quarters(self.requests, Margin::Width)) {
             return hull;
@@ -128,7 +124,7 @@ impl<'d> Resampled<'d> {
         widened(interval, self.bucket_error_ms(self.requests))
     }
 
-    /// How far below and above its estimate E[max] of the samples may lie, ms; 0 where each sample is known exactly.
+    /// 0 where each sample is known exactly.
     fn bucket_error_ms(&self, requests: u32) -> [f64; 2] {
         if self.side.is_exact() {
             return [0.0; 2];
@@ -138,14 +134,13 @@ impl<'d> Resampled<'d> {
         [(estimate - low).max(0.0), (high - estimate).max(0.0)]
     }
 
-    /// The interval of the quantile at any share of requests, ms, from order statistics. Open upwards where all samples
-    /// may well lie below it: share^n > (1 - level)/2.
+    /// The interval of the quantile at any share of requests, ms, from order statistics. Open
+    /// upwards if share^n > (1 - level)/2.
     pub fn quantile(&self, share: f64) -> ConfidenceInterval {
         self.quantile_of_samples(share).0
     }
 
-    /// The interval of the quantile, how many samples bound it, and how many independent draws. With too few blocks it is the
-    /// interval of the quarters.
+    /// With too few blocks it is the interval of the quarters.
     fn quantile_of_samples(&self, share: f64) -> (ConfidenceInterval, f64, f64) {
         let n = as_f64(self.side.n());
         let quarters = || self.quantile_by_quarters(share, Margin::Width);
@@ -157,26 +152,24 @@ impl<'d> Resampled<'d> {
         let interval = rank_interval::interval(self.side, share, self.effective(share), self.settings.level);
         match quarters().filter(|_| interval.high.is_none() && self.scheme.blocks().is_some()) {
             Some(interval) => by_quarters(interval),
-            // Samples that count, whatever the level: so without what an interval pays for not knowing how many.
+            // Without the correction for the unknown number.
             None => (interval, self.as_variable(share).map_or(n, |found| found.min(n)), self.draws),
         }
     }
 
-    /// How many independent samples these are worth at a share.
     pub(super) fn effective(&self, share: f64) -> f64 {
         let (n, level) = (as_f64(self.side.n()), self.settings.level);
         self.as_variable(share).map_or(n, |found| rank_interval::paid(found, self.draws, n, level))
     }
 
-    /// The interval of the latency that a share of page views does not exceed, ms: [`Self::quantile`] at
-    /// [`crate::Page::percentile_to_watch`].
+    /// The interval of the latency that a share of page views does not exceed, ms:
+    /// [`Self::quantile`] at [`crate::Page::percentile_to_watch`].
     pub fn experienced_quantile(&self, visitors: f64) -> ConfidenceInterval {
         self.quantile(percentile_to_watch(self.requests, visitors))
     }
 
-    /// The percentile curve with its intervals, at about 160 shares that cover the body evenly and the tail
-    /// evenly by its nines, up to the last that has a sample beyond it. Each interval has its level
-    /// pointwise; the simultaneous coverage of all points is lower.
+    /// The percentile curve with its pointwise intervals, at about 160 shares up to the last that
+    /// has a sample beyond it.
     pub fn band(&self) -> Vec<BandPoint> {
         let point = |share| {
             let interval = self.quantile(share);
@@ -190,21 +183,18 @@ impl<'d> Resampled<'d> {
         self.reached().map(point).collect()
     }
 
-    /// The shares of the grid that have a sample beyond them.
     pub(super) fn reached(&self) -> impl Iterator<Item = f64> {
-        // 1 - 10^-log10(n) may come out a rounding above 1 - 1/n.
+        // 1 - 10^-log10(n) may be rounded above 1 - 1/n.
         let reach = 1.0 - 1.0 / as_f64(self.side.n()) + 1e-15;
         self.shares.iter().copied().filter(move |&share| share <= reach)
     }
 
-    /// The estimate of the mean.
     pub(super) fn mean_estimate(&self) -> SideEstimate {
         let samples = as_f64(self.side.n());
         let estimate = SideEstimate::of_mean(self.mean.estimate, self.mean(), [samples, self.mean.maxima]);
         SideEstimate { bucket_error_ms: self.bucket_error_ms(1), ..estimate }
     }
 
-    /// The estimate of E[max].
     pub(super) fn expected_estimate(&self) -> SideEstimate {
         // A difference is judged by permutation, which accounts for few maxima.
         let shape = Shape { fewest: 0.0, ..self.expected };
@@ -221,7 +211,6 @@ impl<'d> Resampled<'d> {
         SideEstimate { bucket_error_ms, ..estimate }
     }
 
-    /// The estimate of the quantile.
     pub(super) fn quantile_estimate(&self, share: f64) -> SideEstimate {
         let share = share.clamp(0.0, 1.0);
         let (interval, samples, draws) = self.quantile_of_samples(share);
@@ -232,22 +221,19 @@ impl<'d> Resampled<'d> {
             draws,
             all_below: share.powf(samples),
             all_above: (1.0 - share).powf(samples),
-            // The interval has them already.
             bucket_error_ms: [0.0; 2],
         }
     }
 
-    /// The quarters of a side that carries times.
     fn quarters(&self) -> Option<&Quarters> {
         self.quarters.get_or_init(|| Quarters::new(self.scheme.timed()?.values_ms)).as_ref()
     }
 
-    /// The quarters, or else all samples as one part.
     pub(super) fn parts(&self) -> &[Distribution] {
         self.quarters().map_or(std::slice::from_ref(self.side), Quarters::parts)
     }
 
-    /// The interval of the quarters, if this side has too few blocks.
+    /// `None` if this side has enough blocks.
     fn by_quarters(&self, interval: impl Fn() -> Option<ConfidenceInterval>) -> Option<ConfidenceInterval> {
         let timed = self.scheme.timed()?;
         (timed.values_ms.len() / timed.length.max(1) < FEWEST_BLOCKS).then(interval)?
@@ -262,7 +248,6 @@ impl<'d> Resampled<'d> {
         Some(self.quarters()?.quantile(self.side.quantile(share), share, margin, self.settings.level))
     }
 
-    /// The estimate of E[max] of `requests` requests, by quarters if available.
     pub(super) fn expected_estimate_by_quarters(
         &self,
         requests: u32,
@@ -273,7 +258,6 @@ impl<'d> Resampled<'d> {
         Some(SideEstimate::of_mean(estimate_ms, interval, [samples, samples / f64::from(requests)]))
     }
 
-    /// The estimate of the quantile, by quarters where there are some.
     pub(super) fn quantile_estimate_by_quarters(&self, share: f64, margin: Margin) -> Option<SideEstimate> {
         let interval = self.quantile_by_quarters(share, margin)?;
         let samples = as_f64(self.side.n() / QUARTERS);
@@ -284,41 +268,36 @@ impl<'d> Resampled<'d> {
             draws: samples,
             all_below: share.powf(samples),
             all_above: (1.0 - share).powf(samples),
-            // The interval has them already.
             bucket_error_ms: [0.0; 2],
         })
     }
 
-    /// The mean of each resample.
     pub(super) fn means(&self) -> impl Iterator<Item = f64> {
         self.column(MEAN)
     }
 
-    /// E[max] of each resample.
     pub(super) fn expected(&self) -> impl Iterator<Item = f64> {
         self.column(EXPECTED)
     }
 
-    /// The quantile of each resample; between the shares of the grid, on a line.
+    /// Interpolated between the shares of the grid.
     pub(super) fn quantiles(&self, share: f64) -> impl Iterator<Item = f64> {
         let (below, above, part) = self.around(share);
         let row = move |row: &[f64]| between(row[QUANTILES + below], row[QUANTILES + above], part);
         self.rows.chunks(self.width).map(row)
     }
 
-    /// For each resample the share of draws up to each cut.
     pub(super) fn cumulative(&self) -> impl Iterator<Item = &[f64]> {
         self.rows.chunks(self.width).map(|row| &row[self.cuts.clone()])
     }
 
-    /// The number of independent samples with the same variance at a share; `None` if the samples are
-    /// independent.
+    /// `None` if the samples are independent.
     fn as_variable(&self, share: f64) -> Option<f64> {
         let (below, above, part) = self.around(share);
         Some(between(*self.as_variable.get(below)?, *self.as_variable.get(above)?, part))
     }
 
-    /// The neighbouring shares of the grid around a share, and its relative position between them.
+    /// And its relative position between them.
     fn around(&self, share: f64) -> (usize, usize, f64) {
         let above = self.shares.partition_point(|&other| other < share).min(self.shares.len() - 1);
         let below = if self.shares[above] <= share { above } else { above.saturating_sub(1) };
@@ -334,8 +313,7 @@ impl<'d> Resampled<'d> {
 /// With fewer blocks, resamples do not bound a single side: see [`confidence::interval`].
 const FEWEST_BLOCKS: usize = 6;
 
-/// Of exponential latencies and 5.5 maxima, 95 % intervals hold the truth in 88 % of cases, of log-normal ones with s = 1.5 in
-/// 79 %; from 20 on in 92 % and more.
+/// With fewer maxima, the coverage of a 95 % interval may fall below 92 %.
 pub const FEWEST_MAXIMA: f64 = 20.0;
 
 fn widened(interval: ConfidenceInterval, [below, above]: [f64; 2]) -> ConfidenceInterval {
@@ -345,7 +323,6 @@ fn widened(interval: ConfidenceInterval, [below, above]: [f64; 2]) -> Confidence
     }
 }
 
-/// The variance of resamples.
 pub(super) fn variance(resamples: &[f64]) -> f64 {
     let count = as_f64(resamples.len());
     let mean = resamples.iter().sum::<f64>() / count;

@@ -2,7 +2,6 @@
 
 use crate::Distribution;
 
-/// A side: its samples, and in time, if neighbours resemble each other.
 pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
 
 /// How the samples of a side depend on each other.
@@ -10,13 +9,12 @@ pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
 pub enum Scheme<'s> {
     /// Not at all: each draw is any of the samples.
     Independent,
-    /// Samples are correlated with those just before, because a queue or a fault lasts: draws are blocks of
-    /// consecutive samples, starting anywhere, the end joined to the start so that each is drawn equally
-    /// often (circular blocks, Politis and Romano 1992). Only for exact samples.
+    /// Samples are correlated with those just before: draws are circular blocks of consecutive
+    /// samples (Politis and Romano 1992). Only for exact samples.
     Blocks {
         /// All samples of the side in the order in which they were taken, ms.
         in_time_ms: &'s [f64],
-        /// Samples in a block, 1..=n: a few times as long as samples resemble each other.
+        /// Samples in a block, 1..=n.
         length: usize,
     },
     /// Blocks whose length is measured, for each statistic of a pair.
@@ -28,20 +26,20 @@ pub enum Scheme<'s> {
 pub struct Timed<'s> {
     /// All samples of the side in the order in which they were taken, ms.
     pub values_ms: &'s [f64],
-    /// When each was taken, seconds since the start of the recording, ascending. Sides with times are compared in windows of
-    /// time: the variation that both sides share cancels if they were measured together.
+    /// When each was taken, seconds since the start of the recording, ascending. Sides with times
+    /// are compared in windows of time.
     pub started_s: Option<&'s [f64]>,
-    /// From the earliest start of all recordings to the start of this recording, seconds; 0 if the dates are
-    /// unknown.
+    /// From the earliest start of all recordings to the start of this recording, seconds; 0 if the
+    /// dates are unknown.
     pub offset_s: f64,
-    /// The first sample after a known change of level, which is removed before dependence is measured.
+    /// The first sample after a known change of level, which is removed before dependence is
+    /// measured.
     pub step: Option<usize>,
     /// Samples in a block for the intervals of this side, 1..=n ([`crate::independent_stretch`]).
     pub length: usize,
 }
 
 impl<'s> Scheme<'s> {
-    /// The series and the length of its blocks, if samples are drawn in blocks.
     pub(crate) fn blocks(self) -> Option<(&'s [f64], usize)> {
         match self {
             Self::Independent | Self::Timed(Timed { length: 1, .. }) => None,

@@ -9,16 +9,14 @@ use crate::{
 
 use super::Resampled;
 
-/// The chance that a page view of `first` is faster than an independent one of `second`, when each waits for the slowest
-/// of `requests` independent requests (0 counts as 1); equal views count half. With G = F^N that is the sum over the
-/// values x of the first side of (G1(x) - G1(x-)) (1 - (G2(x-) + G2(x))/2): for one request, the Mann-Whitney statistic
-/// over n1 n2.
+/// The chance that a page view of `first` is faster than an independent one of `second`, for the
+/// slowest of `requests` requests (0 counts as 1); equal views count half.
 pub fn share_faster(first: &Distribution, second: &Distribution, requests: u32) -> f64 {
     let requests = requests.max(1);
     let (ours, theirs) = (first.values(), second.values());
     let power =
         |side: &Distribution, values: usize| power(as_f64(side.up_to(values)) / as_f64(side.n()), requests);
-    // exp(-46) = 1e-20: lower samples occur in no page that matters.
+    // exp(-46) = 1e-20.
     let rank = floor(as_f64(first.n()) * (-46.0 / f64::from(requests)).exp());
     let mut own = ours.partition_point(|&value| value < first.at_rank(rank));
     let mut other = theirs.partition_point(|&value| value < ours[own]);
@@ -48,11 +46,8 @@ pub fn share_faster(first: &Distribution, second: &Distribution, requests: u32) 
     sum.value().clamp(0.0, 1.0)
 }
 
-/// The share with its interval.
-///
-/// How much the share varies is known from the resamples; the interval is Clopper and Pearson's, of as many page views
-/// as would make a share vary as much ([`rank_interval::effective`]), so that it stays within 0..=1 and does not shrink
-/// to a point when one side has won every time: m page views then bound the share by (1 - level)/2 to the 1/m.
+/// The interval is Clopper and Pearson's, of as many page views as would make a share vary as much
+/// as the resamples ([`rank_interval::effective`]).
 pub(super) fn estimate(
     first: &Resampled<'_>,
     second: &Resampled<'_>,
@@ -84,7 +79,6 @@ pub(super) fn estimate(
     (share, interval)
 }
 
-/// The smallest and the largest share that the buckets of the samples leave possible.
 fn bounds(share: f64, [first, second]: [&Distribution; 2], requests: u32) -> [f64; 2] {
     if first.is_exact() && second.is_exact() {
         return [share; 2];
@@ -94,7 +88,7 @@ fn bounds(share: f64, [first, second]: [&Distribution; 2], requests: u32) -> [f6
     [least.min(share), most.max(share)]
 }
 
-/// The interval, brought up to 1/2 where it leaves that out and a permutation test is not sure.
+/// Extends the interval to 1/2 if a permutation test is not sure.
 pub(super) fn tested(share: f64, interval: ConfidenceInterval, test: Test, level: f64) -> ConfidenceInterval {
     if interval.contains(0.5) || test.sure > f64::midpoint(1.0, level) {
         interval
@@ -105,7 +99,7 @@ pub(super) fn tested(share: f64, interval: ConfidenceInterval, test: Test, level
     }
 }
 
-/// The share from the cumulative shares at common cuts; within two cuts the sides count as equal.
+/// Within two cuts the sides count as equal.
 fn trapezoids(first: &[f64], second: &[f64], requests: u32) -> f64 {
     let (mut before, mut below, mut sum) = (0.0, 0.0, 0.0);
     let ends = first.iter().zip(second).map(|(&first, &second)| (first, second)).chain([(1.0, 1.0)]);
@@ -117,7 +111,6 @@ fn trapezoids(first: &[f64], second: &[f64], requests: u32) -> f64 {
     sum
 }
 
-/// share^requests by repeated squaring.
 fn power(share: f64, requests: u32) -> f64 {
     let (mut power, mut square, mut exponent) = (1.0, share, requests);
     while exponent > 0 {
@@ -143,20 +136,17 @@ mod tests {
 
     #[test]
     fn exponentials_and_uniforms() {
-        // Exp with means 1 and 3: the first is smaller with rate 1 of 1 + 1/3: 3/4. Samples at midpoints have their
-        // distribution functions to 1/(2n).
         let (n, swift, slow) =
             (20_000, sampled(20_000, |p| -(1.0 - p).ln()), sampled(20_000, |p| -3.0 * (1.0 - p).ln()));
         assert!((share_faster(&swift, &slow, 1) - 0.75).abs() < 1.0 / f64::from(n));
-        // Uniform on 0..1 and on 0..2, pages of N: the second is larger unless it is in 0..1, with
-        // probability 2^-N, and then both are equally likely to be larger: 1 - 2^-N/2.
+        // 1 - 2^-N/2.
         let (short, long) = (sampled(20_000, |p| p), sampled(20_000, |p| 2.0 * p));
         for requests in [1, 2, 5, 10] {
             let expected = 1.0 - 0.5_f64.powi(requests + 1);
             let found = share_faster(&short, &long, requests.cast_unsigned());
             assert!((found - expected).abs() < f64::from(requests) / f64::from(n), "{requests}: {found}");
         }
-        // Exp(1) against a certain 2: a page of 3 is faster with (1 - e^-2)^3.
+        // (1 - e^-2)^3.
         let certain = Distribution::new(vec![2.0]).unwrap();
         let expected = (1.0 - (-2.0_f64).exp()).powi(3);
         assert!((share_faster(&swift, &certain, 3) - expected).abs() < 3.0 / f64::from(n));
@@ -164,7 +154,6 @@ mod tests {
 
     #[test]
     fn the_pages_of_the_summary() {
-        // 99 of 10 ms and one of 500, against 20: a page of 90 is faster if it misses the slow one, 0.99^90.
         let mut swift = vec![10.0; 99];
         swift.push(500.0);
         let (swift, steady) = (Distribution::new(swift).unwrap(), Distribution::new(vec![20.0; 7]).unwrap());
@@ -188,7 +177,6 @@ mod tests {
             })).sum();
             let expected = wins / (first.len() * second.len()) as f64;
             prop_assert!((share_faster(&ours, &theirs, 1) - expected).abs() < 1e-12);
-            // Seen from the other side it is the rest; and counts are samples.
             let rest = share_faster(&theirs, &ours, requests);
             prop_assert!((share_faster(&ours, &theirs, requests) + rest - 1.0).abs() < 1e-12);
             let buckets = first.iter().map(|&v| Bucket::exact(f64::from(v), 1)).collect();

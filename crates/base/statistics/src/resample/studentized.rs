@@ -1,4 +1,5 @@
-//! The difference of two sides in units of its standard error, for any permutation of their samples.
+//! The difference of two sides in units of its standard error, for any permutation of their
+//! samples.
 
 use super::{
     pooled::Pooled,
@@ -6,45 +7,37 @@ use super::{
 };
 use crate::distribution::{as_f64, floor};
 
-/// The estimates from one side's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value_ms: f64,
-    /// The square of its standard error.
     pub(crate) variance: f64,
 }
 
-/// Both sides under one permutation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Estimates {
     pub(crate) means: [Estimate; 2],
-    /// Their expected maxima of a page.
     pub(crate) expected: [Estimate; 2],
-    /// The share of requests, and of pages, for which the first side is faster.
     pub(crate) shares: [f64; 2],
 }
 
-/// Computes [`Estimates`], with buffers that are reused from permutation to permutation.
 #[derive(Debug)]
 pub(crate) struct Studentizer<'p> {
     pooled: &'p Pooled,
     relabel: &'p Relabel,
     requests: u32,
-    /// The mean of all samples; sums are taken relative to it, so that they do not cancel.
+    /// Sums are relative to the mean of all samples, so that they do not cancel.
     centre: f64,
-    /// Sums of stretches.
     sums: Vec<f64>,
     tails: [Tail; 2],
 }
 
-/// The cells of one side that take part in a page.
 #[derive(Debug, Default)]
 struct Tail {
     /// F^(N-1) of each.
     powers: Vec<f64>,
     /// F^N of each.
     below: Vec<f64>,
-    /// The contribution of a sample of each to E[max], without the factor 1/n.
+    /// Without the factor 1/n.
     influence: Vec<f64>,
 }
 
@@ -64,7 +57,6 @@ impl<'p> Studentizer<'p> {
         Self { pooled, relabel, requests, centre, sums, tails: Default::default() }
     }
 
-    /// The means and expected maxima of both sides.
     pub(crate) fn estimates(&mut self, deal: &Deal) -> Estimates {
         let means = self.means(deal);
         let request = self.share_of_requests(deal);
@@ -122,13 +114,13 @@ impl<'p> Studentizer<'p> {
         }
     }
 
-    /// E[max of N] of both sides. The influence of a sample is minus the integral of N F^(N-1) from it upwards.
+    /// The influence of a sample is minus the integral of N F^(N-1) from it upwards.
     fn expected_maxima(&mut self, deal: &Deal) -> [Estimate; 2] {
         let totals = self.relabel.totals();
         let first: usize = deal.counts.iter().sum();
         let n = [first, totals.iter().sum::<usize>() - first];
         let requests = f64::from(self.requests);
-        // exp(-46) = 1e-20: lower samples occur in no page that matters.
+        // exp(-46) = 1e-20.
         let least = n.map(|n| floor(as_f64(n) * (-46.0 / requests).exp()));
         let (mut up_to, mut from) = ([0, 0], 0);
         for (&of_first, &all) in deal.counts.iter().zip(totals) {
@@ -169,8 +161,7 @@ impl<'p> Studentizer<'p> {
         [0, 1].map(|side| Estimate { value_ms: values[side], variance: variances[side] })
     }
 
-    /// The variances of the sums of the tails' influences. The cells below `from` have the influence of the
-    /// lowest.
+    /// The cells below `from` have the influence of the lowest.
     fn variances(&self, deal: &Deal, from: usize, n: [usize; 2]) -> [f64; 2] {
         let totals = self.relabel.totals();
         let lowest = [0, 1].map(|side| self.tails[side].influence[0]);
@@ -202,8 +193,7 @@ impl<'p> Studentizer<'p> {
     }
 }
 
-/// The chance that a draw of the first side is below one of the second, from both distribution functions cell by cell; within
-/// a cell they are level.
+/// From both distribution functions, cell by cell.
 fn share_faster(below: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut sum, mut before) = (0.0, (0.0, 0.0));
     for now in below {
@@ -213,7 +203,6 @@ fn share_faster(below: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum
 }
 
-/// Count, sum and sum of squares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     n: f64,
@@ -228,7 +217,6 @@ impl Sums {
         self.squares += count * value * value;
     }
 
-    /// The mean of independent samples, with its variance.
     fn of_samples(self, centre: f64) -> Estimate {
         let mean = self.sum / self.n;
         let squares = (self.squares - self.sum * mean).max(0.0);
@@ -236,7 +224,7 @@ impl Sums {
     }
 }
 
-/// A sum of squares over this many draws, corrected for the bias of the estimated mean.
+/// Corrected for the bias of the estimated mean.
 pub(crate) fn per_draw(squares: f64, draws: usize) -> f64 {
     squares * as_f64(draws) / as_f64(draws - 1).max(1.0)
 }

@@ -6,7 +6,6 @@ use crate::distribution::floor;
 mod bucketed;
 mod coverage;
 
-/// Uniform numbers above 0 and at most 1, from a seed.
 fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     move || poisson::uniform(&mut random)
@@ -40,7 +39,6 @@ fn the_seed_alone_decides() {
         assert_eq!(said(&on(threads, 7)), one);
     }
     assert_ne!(said(&on(1, 8)), one);
-    // A side has the same resamples whatever it is compared with, but two sides of one comparison have different ones.
     let alike = resample(&[(&first, Scheme::Independent); 2], 1, &settings(100, 7)).unwrap();
     assert_ne!(alike.sides()[0].mean(), alike.sides()[1].mean());
     assert!(alike.pair(0, 2).is_none());
@@ -64,7 +62,7 @@ fn few_samples_make_open_intervals() {
         let side = exponential(n, 5);
         let resamples = resample(&[(&side, Scheme::Independent)], 3, &settings(100, 1)).unwrap();
         let side = &resamples.sides()[0];
-        // 0.5^n against 0.025: closed from 6 samples, and for maxima of 3 never here.
+        // 0.5^n against 0.025.
         assert_eq!(side.mean().high.is_some(), n >= 6, "{n}");
         assert_eq!(side.expected_experienced().high, None);
         assert_eq!(side.quantile(0.5).high.is_some(), n >= 6, "{n}");
@@ -74,8 +72,7 @@ fn few_samples_make_open_intervals() {
 
 #[test]
 fn cells_vary_as_samples_do() {
-    // 200 000 samples in about 8600 cells against draws of single samples. 8000 resamples give a standard deviation to within
-    // 1/sqrt(2 x 8000) = 0.8 %, 500 to 3.2 %: with three of those the two differ by up to 10 %.
+    // Three standard errors of both are 10 %.
     let side = exponential(200_000, 11);
     let cells = resample(&[(&side, Scheme::Independent)], 90, &settings(8000, 3)).unwrap();
     let cells = &cells.sides()[0];
@@ -98,16 +95,13 @@ fn cells_vary_as_samples_do() {
     ] {
         assert!((ratio - 1.0).abs() < 0.10, "{name}: {ratio}");
     }
-    // The mean's is known: the standard deviation over the root of n. Four times 0.8 %.
     let ratio = deviation(cells.means().collect()) / (side.standard_deviation() / 200_000_f64.sqrt());
     assert!((ratio - 1.0).abs() < 0.032, "{ratio}");
 }
 
 #[test]
 fn a_histogram_is_as_sure_as_its_samples() {
-    // Samples rounded to 1 % of a unit, as samples and as counts: intervals from order statistics are equal, the others
-    // differ by chance. An end of 4000 resamples is known to 0.06 standard errors, a difference of two to 0.08; four of
-    // those are a tenth of an interval of 3.9 standard errors.
+    // Intervals from order statistics are equal, the others differ by chance.
     let side = exponential(4000, 21);
     let rounded: Vec<f64> = (0..4000).map(|rank| (side.at_rank(rank) * 100.0).round() / 100.0).collect();
     let buckets = rounded.iter().map(|&value_ms| crate::Bucket::exact(value_ms, 1)).collect();
@@ -129,8 +123,7 @@ fn a_histogram_is_as_sure_as_its_samples() {
 
 #[test]
 fn a_verdict_that_flips_between_requests_and_pages() {
-    // 10 - 50 ln(1 - p) has the mean 60 and E[max of 90] = 10 + 50 H_90 = 264; 50 + 100 p has 100 and 149. Crossing at
-    // 0.93013 (see the tests of `crossover`). Both are sure, and the crossing is bounded around its place.
+    // Means 60 and 100, E[max of 90] = 264 and 149; the crossing is at 0.93013.
     let n = 20_000;
     let side = |latency: &dyn Fn(f64) -> f64, seed| {
         let mut uniform = uniform(seed);
@@ -143,7 +136,6 @@ fn a_verdict_that_flips_between_requests_and_pages() {
     let (mean, page) = (pair.mean(), pair.expected_experienced());
     assert!(mean.interval.low.unwrap() > 38.0 && mean.interval.high.unwrap() < 42.0, "{mean:?}");
     assert!(page.interval.low.unwrap() < -100.0 && page.interval.high.unwrap() < -90.0, "{page:?}");
-    // None of a thousand permutations is as far apart.
     assert_eq!((mean.sure, page.sure), (1.0 - 1.0 / 1001.0, 1.0 - 1.0 / 1001.0));
     let (requests, pages) = (pair.share_faster(1), pair.share_faster(90));
     assert!(requests.1.low.unwrap() > 0.5 && pages.1.high.unwrap() < 0.1, "{requests:?} {pages:?}");
@@ -154,7 +146,6 @@ fn a_verdict_that_flips_between_requests_and_pages() {
         crossovers[0].share.low.unwrap() > 0.92 && crossovers[0].share.high.unwrap() < 0.94,
         "{crossovers:?}"
     );
-    // The band reflects its end: the last points cannot be bounded, the body can.
     let band = resamples.sides()[0].band();
     assert!((150..=180).contains(&band.len()));
     assert_eq!((band[0].high_ms.is_some(), band[band.len() - 1].high_ms), (true, None));
@@ -168,7 +159,6 @@ fn one_side_that_always_wins_is_not_certain() {
     let sides = [(&low, Scheme::Independent), (&high, Scheme::Independent)];
     let resamples = resample(&sides, 5, &settings(200, 1)).unwrap();
     let (share, interval) = resamples.pair(0, 1).unwrap().share_faster(1);
-    // None of 50 the other way: 0.025^(1/50) = 0.9289; of 10 pages of 5, 0.025^(1/10) = 0.6915.
     assert_eq!((share, interval.high), (1.0, Some(1.0)));
     assert!((interval.low.unwrap() - 0.9289).abs() < 1e-4);
     let pages = resamples.pair(0, 1).unwrap().share_faster(5).1;

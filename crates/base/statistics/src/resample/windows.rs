@@ -1,26 +1,23 @@
 //! Two sides, cut at the same times.
 //!
-//! Where both were measured in the same minutes, the load of a machine or of a path is in both halves of a window, and cancels
-//! in their difference. Windows are long enough for the differences of neighbouring windows to be independent.
+//! The load that both sides share in a window cancels in their difference. Windows are long enough
+//! for the differences of neighbouring windows to be independent.
 
 use super::scheme::Timed;
 use crate::{autocorrelation::slow_above, distribution::as_f64, stretch::stretch_of_differences};
 
-/// Windows that both sides have: for each side, where each one begins, and the end.
+/// For each side, where each window begins, and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Windows(pub(crate) [Vec<usize>; 2]);
 
 impl Windows {
-    /// Windows whose differences are independent of each other. `None` if less than [`COMMON`] of a side's
-    /// time is common, if one side has more than twice the samples of the other, or if fewer than [`FEWEST`]
-    /// windows remain.
+    /// `None` if the sides have too little time in common, too different sizes, or too few windows.
     pub(crate) fn new(sides: [Timed<'_>; 2], influences: [&[f64]; 2]) -> Option<Self> {
         let smallest = Self::smallest(sides)?;
         let differences = smallest.differences(influences);
         smallest.joined(stretch_of_differences(&differences))
     }
 
-    /// Windows of a few samples.
     fn smallest(sides: [Timed<'_>; 2]) -> Option<Self> {
         let (first, second) = sides[0].started_s.zip(sides[1].started_s)?;
         let later = sides[1].offset_s - sides[0].offset_s;
@@ -47,7 +44,6 @@ impl Windows {
         (ends[0].len() > FEWEST_SMALLEST).then_some(Self(ends))
     }
 
-    /// The difference of the sides' means in each window.
     fn differences(&self, influences: [&[f64]; 2]) -> Vec<f64> {
         let mean = |side: usize, ends: &[usize]| {
             influences[side][ends[0]..ends[1]].iter().sum::<f64>() / as_f64(ends[1] - ends[0])
@@ -60,8 +56,8 @@ impl Windows {
             .collect()
     }
 
-    /// For each half of a window, first side first: how many samples lie up to the quantile of all at a share, and how many there
-    /// are. What both sides have in common, the median of each small window, is taken off first.
+    /// For each half of a window, first side first: the samples up to the quantile of all at
+    /// `share`, and all. The median of each small window is subtracted first.
     pub(crate) fn counts_up_to_quantile(sides: [Timed<'_>; 2], share: f64) -> Option<Vec<(f64, f64)>> {
         let smallest = Self::smallest(sides)?;
         let rest = smallest.without_level(sides.map(|side| side.values_ms));
@@ -78,7 +74,6 @@ impl Windows {
         Some([halves(0, &ours), halves(1, &theirs)].concat())
     }
 
-    /// Both series without the median of each window.
     fn without_level(&self, series: [&[f64]; 2]) -> [Vec<f64>; 2] {
         let mut rest = series.map(<[f64]>::to_vec);
         let [first, second] = &self.0;
@@ -93,7 +88,6 @@ impl Windows {
         rest
     }
 
-    /// Joins each run of `neighbours` windows.
     fn joined(self, neighbours: usize) -> Option<Self> {
         let number = (self.0[0].len() - 1) / neighbours;
         (number >= FEWEST).then(|| {
@@ -107,21 +101,19 @@ impl Windows {
     }
 }
 
-/// The share of a side's samples that must lie where both sides have some.
+/// Of a side's samples, where both sides have some.
 const COMMON: f64 = 0.9;
 
-/// Samples of a side in the smallest window, on average, and at least: so few that neighbouring windows resemble each other if
-/// neighbouring samples do.
+/// On average, and at least, of a side in the smallest window.
 const SAMPLES: usize = 2;
 const LEAST: usize = 1;
 
-/// With fewer small windows, their differences do not show how long they resemble each other.
+/// With fewer, the differences do not show how long they are correlated.
 const FEWEST_SMALLEST: usize = 64;
 
-/// More windows than this make no figure more exact.
 const MOST: usize = 4096;
 
-/// Each side of a window is the first or the second: eight windows are 256 ways.
+/// Eight windows have 256 permutations.
 const FEWEST: usize = 8;
 
 #[cfg(test)]
@@ -153,18 +145,15 @@ mod tests {
         let found = |first: &[f64], second: &[f64]| {
             Windows::new([timed(&values, first), timed(&values[..second.len()], second)], [&values, &values])
         };
-        // Two samples of each side in a window.
         assert_eq!(found(&at(0), &at(0)).unwrap().0[0].len(), 101);
         assert!(found(&at(0), &at(2)).is_some());
         assert_eq!((found(&at(0), &at(400)), found(&at(0), &at(100))), (None, None));
-        // The same by the dates of the recordings.
         let dated = |offset_s| {
             let at = at(0);
             let second = Timed { offset_s, ..timed(&values, &at) };
             Windows::new([timed(&values, &at), second], [&values, &values]).is_some()
         };
         assert_eq!([2.0, 400.0, -400.0].map(dated), [true, false, false]);
-        // Eighty in the same time are too few compared with two hundred.
         let seldom: Vec<f64> = (0..80).map(|i| f64::from(i) * 2.5).collect();
         assert_eq!(found(&at(0), &seldom), None);
     }

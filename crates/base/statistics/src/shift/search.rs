@@ -10,31 +10,28 @@ use crate::{
     resample::draw::below,
 };
 
-/// A level for each interval, and how many samples it is the mean of (above 0).
+/// A level for each interval, and its number of samples (above 0).
 pub(super) struct Intervals {
     pub(super) weights: Vec<f64>,
     pub(super) levels: Vec<f64>,
 }
 
-/// A stretch `start..end` of intervals and its distance from the rest.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     start: usize,
     end: usize,
-    /// The module's statistic.
+    /// The parent module's statistic.
     gain: f64,
 }
 
-/// Where a stretch may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
-    /// Anywhere.
     Inside,
-    /// From the beginning: a single shift.
+    /// A single shift.
     AtStart,
 }
 
-/// The intervals at which the level shifts, ascending, each with how sure that is.
+/// Ascending, each with its certainty.
 pub(super) fn shifts(intervals: &Intervals, random: &mut Xoshiro256PlusPlus) -> Vec<(usize, f64)> {
     let all = intervals.levels.len();
     let mut bounds = vec![0, all];
@@ -54,7 +51,6 @@ pub(super) fn shifts(intervals: &Intervals, random: &mut Xoshiro256PlusPlus) -> 
     weed(intervals, bounds, random)
 }
 
-/// Removes the least certain bounds until each is sure between its neighbours and their number is within the limit.
 fn weed(intervals: &Intervals, mut bounds: Vec<usize>, random: &mut Xoshiro256PlusPlus) -> Vec<(usize, f64)> {
     loop {
         let tested: Vec<(f64, f64)> = bounds
@@ -95,8 +91,7 @@ impl Intervals {
         (weights, excess)
     }
 
-    /// The stretch that differs most, with at least [`SHORTEST`] intervals in it and on each side of it that has any;
-    /// none if there are too few intervals.
+    /// With at least [`SHORTEST`] intervals in it and on each side of it that has any.
     fn best(&self, place: Where) -> Option<Stretch> {
         let n = self.levels.len();
         let sums = self.sums();
@@ -121,15 +116,15 @@ impl Intervals {
         Stretch { start, end, gain: gain(&self.sums(), start, end) }
     }
 
-    /// The certainty of a stretch: see the parent module. Stops when [`SURE`] can no longer be reached, and
-    /// returns the certainty so far.
+    /// Stops when [`SURE`] can no longer be reached, and returns the certainty so far.
     fn sure(&self, stretch: Stretch, place: Where, random: &mut Xoshiro256PlusPlus) -> f64 {
         let length = self.dependence(stretch);
         let all = f64::from(SHUFFLES + 1);
         let mut reached = 1.0;
         for _ in 0..SHUFFLES {
             let shuffled = self.shuffled(length, random);
-            // Another order of the same blocks can be the same series: then rounding must not decide.
+            // Another order of the same blocks can be the same series: then rounding must not
+            // decide.
             if shuffled.best(place).is_none_or(|best| best.gain >= stretch.gain * (1.0 - 1e-9)) {
                 reached += 1.0;
                 if 1.0 - reached / all < SURE {
@@ -140,10 +135,8 @@ impl Intervals {
         1.0 - reached / all
     }
 
-    /// The number of correlated neighbours, estimated from the residuals when the stretch and the rest each
-    /// have a separate mean. A second shift leaves correlated residuals, which must not count as dependence:
-    /// if a further stretch in each part removes all dependence, the result is no dependence. A drift keeps
-    /// some.
+    /// From the residuals when the stretch and the rest have separate means. If a further stretch
+    /// in each part removes all dependence, it was a second shift, not dependence.
     fn dependence(&self, stretch: Stretch) -> usize {
         let n = self.levels.len();
         let mut bounds = vec![0, stretch.start, stretch.end, n];
@@ -160,8 +153,7 @@ impl Intervals {
         if residual_block_length(&rest) == 1 && is_white(rest) { 1 } else { length }
     }
 
-    /// The residuals when the intervals between each two bounds have their own mean, scaled to equal
-    /// variance.
+    /// Scaled to equal variance.
     fn residuals(&self, bounds: &[usize]) -> Vec<f64> {
         let mut residuals = Vec::with_capacity(self.levels.len());
         for bound in bounds.windows(2) {
@@ -174,7 +166,6 @@ impl Intervals {
         residuals
     }
 
-    /// The intervals in another order: cut in a circle at a random place into blocks of `length`, which are shuffled.
     fn shuffled(&self, length: usize, random: &mut Xoshiro256PlusPlus) -> Self {
         let n = self.levels.len();
         let offset = below(n, random);
@@ -199,8 +190,7 @@ fn gain((weights, excess): &(Vec<f64>, Vec<f64>), start: usize, end: usize) -> f
     (excess[end] - excess[start]).powi(2) * all / (weight * (all - weight))
 }
 
-/// Whether the first [`NEAR`] autocorrelations are 0 on average, within one standard error, 1/sqrt(`NEAR` n). Taking
-/// means away has made them a little negative, so that white noise nearly always passes.
+/// Whether the first [`NEAR`] autocorrelations are 0 on average, within one standard error.
 fn is_white(mut series: Vec<f64>) -> bool {
     centred(&mut series);
     let mut covariances = autocovariances(&series);
@@ -208,9 +198,6 @@ fn is_white(mut series: Vec<f64>) -> bool {
     total / as_f64(NEAR) <= covariances.at(0) / (as_f64(NEAR * series.len())).sqrt()
 }
 
-/// Lags that distinguish a drift from noise: the rest of a drift between shifts fades slowly, and four lags average
-/// the noise.
 const NEAR: usize = 4;
 
-/// Intervals: a single odd one is not a stretch of time.
 const SHORTEST: usize = 2;

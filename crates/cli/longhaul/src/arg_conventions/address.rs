@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// `8080`, `:8080` and `localhost:8080` listen on loopback only. An explicit address admits other machines.
+/// `8080`, `:8080` and `localhost:8080` listen on loopback only. An explicit address admits other
+/// machines.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);

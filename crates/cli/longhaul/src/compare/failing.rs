@@ -1,10 +1,9 @@
-//! Recordings in which every request failed: they have no latency and are compared by their failures.
+//! Recordings in which every request failed: they have no latency and are compared by their
+//! failures.
 
 use recording::{Error, Series};
 use report::Unanswered;
 
-/// Converts the error of a recording in which all requests failed; returns other errors unchanged. `number`
-/// is the position of the recording on the command line.
 pub(super) fn unanswered(
     number: usize,
     label: Option<&str>,
@@ -21,9 +20,7 @@ pub(super) fn unanswered(
     }
 }
 
-/// Merges recordings with the same label, also into a side with successful responses, and assigns each side
-/// its position. Labels that are derived from file names may be equal by chance and are not merged.
-/// `answered` contains the position of the first recording of each side.
+/// Labels that are derived from file names may be equal by chance and are not merged.
 pub(super) fn together(failed: Vec<(bool, Unanswered)>, answered: &mut [(usize, Series)]) -> Vec<Unanswered> {
     let mut all: Vec<Unanswered> = Vec::new();
     for (is_given, mut one) in failed {

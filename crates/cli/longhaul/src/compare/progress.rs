@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A spinner on a terminal; no output elsewhere. Dropping it clears the line.
+/// Dropping it clears the line.
 pub(super) struct Progress {
     bar: ProgressBar,
 }

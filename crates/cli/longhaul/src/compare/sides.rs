@@ -13,12 +13,9 @@ use report::{SideInput, Unanswered};
 use super::{Compare, failing};
 
 pub(super) struct Sides {
-    /// The metric that all sides contain.
     pub(super) metric: Metric,
-    /// Sides with at least one successful request.
     pub(super) answered: Vec<SideInput>,
     pub(super) unanswered: Vec<Unanswered>,
-    /// Caveats to report with the result.
     pub(super) doubts: Vec<Doubt>,
 }
 
@@ -54,8 +51,6 @@ impl Compare {
         Ok(Sides { metric, answered, unanswered, doubts })
     }
 
-    /// Reads all files and merges those with the same label. Returns sides with successful requests, and
-    /// sides without.
     fn read(&self) -> anyhow::Result<(Vec<Series>, Vec<Unanswered>)> {
         let wanted = Wanted {
             metric: self.metric,
@@ -119,7 +114,7 @@ impl Compare {
     }
 }
 
-/// Processes the items on one thread per processor. The results keep the order of the items.
+/// The results keep the order of the items.
 fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) -> Vec<O> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let waiting = Mutex::new(items.into_iter().enumerate());
@@ -143,7 +138,7 @@ fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) ->
     done.into_iter().map(|(_, output)| output).collect()
 }
 
-/// Parses "LABEL=FILE" or "FILE". An existing file whose name contains an equals sign is a FILE.
+/// An existing file whose name contains an equals sign is a FILE.
 pub(super) fn input(text: &str) -> (Option<String>, PathBuf) {
     match text.split_once('=') {
         Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => {

@@ -25,7 +25,6 @@ fn named(what: &str, name: &str, known: &[Metric]) -> Result<Metric, String> {
     })
 }
 
-/// Parses "30s" (since the start) or a date.
 pub(super) fn moment(text: &str) -> Result<Moment, String> {
     if let Ok(duration) = duration::parse(text) {
         return Ok(Moment::SinceStart(duration.as_secs_f64()));
@@ -38,7 +37,6 @@ pub(super) fn moment(text: &str) -> Result<Moment, String> {
     })
 }
 
-/// Parses "240s..330s".
 pub(super) fn period(text: &str) -> Result<Period, String> {
     let (start, end) = text
         .split_once("..")
@@ -50,7 +48,7 @@ pub(super) fn period(text: &str) -> Result<Period, String> {
     Ok(period)
 }
 
-/// Whether `from` is not before `to`. False if one is relative and the other absolute.
+/// False if one is relative and the other absolute.
 pub(super) fn is_backwards(from: Moment, to: Moment) -> bool {
     match (from, to) {
         (Moment::SinceStart(from), Moment::SinceStart(to)) | (Moment::Unix(from), Moment::Unix(to)) => {
@@ -60,7 +58,6 @@ pub(super) fn is_backwards(from: Moment, to: Moment) -> bool {
     }
 }
 
-/// Parses "95%" or "0.95".
 pub(super) fn level(text: &str) -> Result<f64, String> {
     let level: Probability = text.parse().map_err(|error| format!("{error}"))?;
     let level = level.get();
@@ -71,7 +68,6 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
     Err(format!("\"{text}\" is not a level of confidence; expected 50% to 99.9%"))
 }
 
-/// Parses "auto", "none" or a number of samples.
 pub(super) fn block(text: &str) -> Result<Blocks, String> {
     match text {
         "auto" => Ok(Blocks::Automatic),

@@ -1,7 +1,7 @@
 //! Splits a shell command line into words, with quotes and backslashes.
 
-/// Returns the words of a line. The last word is the incomplete one; it is empty after a blank. An open quote
-/// ends with the line.
+/// The last word is the incomplete one; it is empty after a blank. An open quote ends with the
+/// line.
 pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

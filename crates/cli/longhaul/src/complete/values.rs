@@ -1,5 +1,5 @@
-//! Completion of values that depend on the state of the machine: running planets, their hosts and cities, and
-//! metrics of recordings.
+//! Completion of values that depend on the machine: planets, hosts, cities, and metrics of
+//! recordings.
 
 use planet::Planet;
 use recording::Metric;
@@ -8,23 +8,17 @@ use world::Layout;
 use super::walk::{Candidate, Next, Reached};
 use crate::lab::{Which, layout_of};
 
-/// The kind of value that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Planet,
     Host,
     City,
     HostOrCity,
-    /// A host and a listening port.
     Server,
-    /// A file, or a host with a colon.
     FileOrHost,
-    /// Two cities joined by a hyphen.
     Link,
-    /// Cities separated by commas.
     Group,
     Prefix,
-    /// An access line of the host on the command line.
     Access,
     Fault,
     Metric,
@@ -58,7 +52,6 @@ const KINDS: [(&str, &str, Kind); 19] = [
 /// Arguments that take file names although their type does not imply it.
 const FILES: [(&str, &str, Kind); 1] = [("compare", "recordings", Kind::File)];
 
-/// The completions of an argument. `None` if this module does not handle the argument.
 pub(super) fn of(reached: &Reached<'_>, argument: &str, current: &str) -> Option<Next> {
     let mut known = KINDS.iter().chain(&FILES);
     let &(_, _, kind) =
@@ -125,8 +118,7 @@ fn cities(layout: &Layout) -> impl Iterator<Item = Candidate> {
     layout.cities.iter().map(|city| Candidate::new(&*city.name, "a city"))
 }
 
-/// Completes a link in two steps, the first city with its hyphen and then the second city, because a list of
-/// all pairs would be too long.
+/// First one city with its hyphen, then the other: a list of all pairs would be too long.
 fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     let first = layout
         .cities
@@ -142,7 +134,6 @@ fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     }
 }
 
-/// Appends cities that the group does not contain yet.
 fn group(layout: &Layout, current: &str) -> Vec<Candidate> {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let is_new = |city: &Candidate| before.split(',').all(|known| known != city.value);

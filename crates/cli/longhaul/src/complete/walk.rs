@@ -1,4 +1,5 @@
-//! Walks the clap commands along the words of a command line and returns the completions of the last word.
+//! Walks the clap commands along the words of a command line and returns the completions of the
+//! last word.
 
 // circle: what fits after some words depends on the values of those before, and values on the words.
 
@@ -8,18 +9,15 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::values;
 
-/// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Next {
     pub candidates: Vec<Candidate>,
-    /// Whether file names are valid too.
     pub files: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub value: String,
-    /// A short description.
     pub what: String,
 }
 
@@ -29,24 +27,18 @@ impl Candidate {
     }
 }
 
-/// The state after the words before the incomplete one.
 pub(super) struct Reached<'c> {
     pub command: &'c Command,
-    /// The path of subcommands, such as "lab fault host".
     pub path: String,
-    /// Values of arguments so far.
     pub given: Vec<(&'c Arg, String)>,
-    /// Options on the line so far.
     flags: Vec<&'c Arg>,
-    /// Number of positional arguments so far.
     positions: usize,
     /// The option whose value is expected next, required or optional.
     pending: Option<&'c Arg>,
-    /// Whether a lone `--` precedes the word.
     is_behind_dashes: bool,
 }
 
-/// Returns the completions of `current` after the words `before`. `command` must have been built.
+/// `command` must have been built.
 pub(super) fn walk(command: &Command, before: &[String], current: &str) -> Next {
     let mut reached = Reached {
         command,
@@ -62,8 +54,7 @@ pub(super) fn walk(command: &Command, before: &[String], current: &str) -> Next 
     }
     let mut next = reached.next(current);
     next.candidates.retain(|candidate| candidate.value.starts_with(current));
-    // An option with an optional value also offers the candidates of the next positional; both may contain
-    // the same value.
+    // An option with an optional value also offers the candidates of the next positional.
     let mut seen = BTreeSet::new();
     next.candidates.retain(|candidate| seen.insert(candidate.value.clone()));
     next
@@ -119,7 +110,6 @@ impl<'c> Reached<'c> {
         }
     }
 
-    /// The next positional argument. The last one repeats if it accepts several values.
     fn positional(&self) -> Option<&'c Arg> {
         let all: Vec<_> = self.command.get_positionals().collect();
         let is_last = |arg: &&&Arg| arg.is_last_set() == self.is_behind_dashes;
@@ -137,7 +127,6 @@ impl<'c> Reached<'c> {
             return next;
         }
         if self.is_behind_dashes {
-            // A program and its arguments.
             return Next { files: true, ..Next::default() };
         }
         if let Some((name, value)) = current.split_once('=')
@@ -165,7 +154,6 @@ impl<'c> Reached<'c> {
         self.positional().map_or_else(Next::default, |arg| self.values(arg, "", current))
     }
 
-    /// Values of an argument, each with `prefix`.
     fn values(&self, arg: &Arg, prefix: &str, current: &str) -> Next {
         let mut next = match values::of(self, arg.get_id().as_str(), current) {
             Some(next) => next,
@@ -189,7 +177,6 @@ impl<'c> Reached<'c> {
         next
     }
 
-    /// Options that are not on the line yet or may be repeated.
     fn flags(&self) -> Vec<Candidate> {
         let all = self.command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_positional());
         let fitting = all.filter(|arg| {
@@ -203,20 +190,17 @@ impl<'c> Reached<'c> {
         fitting.filter_map(long).collect()
     }
 
-    /// The last value of an argument on the line.
     pub(super) fn value(&self, id: &str) -> Option<&str> {
         let mut given = self.given.iter().rev();
         given.find(|(arg, _)| arg.get_id() == id).map(|(_, value)| value.as_str())
     }
 }
 
-/// Whether the next word may be the value.
 fn takes_next(arg: &Arg) -> bool {
     let takes_values = arg.get_num_args().is_some_and(|range| range.takes_values());
     takes_values && !arg.is_require_equals_set()
 }
 
-/// Whether a value is required.
 fn needs_value(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|range| range.min_values() > 0)
 }

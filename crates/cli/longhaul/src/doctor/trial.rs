@@ -1,5 +1,5 @@
-//! Runs a small planet for some seconds: pings between two hosts at a known distance, idle and during a bulk
-//! transfer.
+//! Runs a small planet for some seconds: pings between two hosts at a known distance, idle and
+//! during a bulk transfer.
 
 use std::process::{Child, Command, Stdio};
 
@@ -32,7 +32,6 @@ pub(super) fn run() -> anyhow::Result<Trial> {
     Ok(Trial::of(ROUND_TRIP_MS, idle, busy, mbps))
 }
 
-/// The planet and its commands.
 struct Stage<'p> {
     planet: &'p str,
 }
@@ -51,7 +50,6 @@ impl Stage<'_> {
             .context("cannot start a program of the trial")
     }
 
-    /// Pings over the known distance.
     fn ping(&self) -> anyhow::Result<Errors> {
         let pinging =
             self.start("here", &["ping", "-4", "there", "--count", PINGS, "--interval", "10ms", "--json"])?;
@@ -70,7 +68,6 @@ impl Stage<'_> {
         Ok(Errors::of(ROUND_TRIP_MS, sent, answered, p50, p99))
     }
 
-    /// Waits until the server of the bulk transfer listens.
     fn wait_for_server(&self, planet: &Running) -> anyhow::Result<()> {
         for _ in 0..LOOKS {
             if planet.planet().listening("busy-b")?.contains(&PORT) {
@@ -92,16 +89,15 @@ fn pause() {
 
 const ROUND_TRIP_MS: f64 = 20.0;
 
-/// 200 pings at 10 ms take two seconds.
+/// At 10 ms these take two seconds.
 const PINGS: &str = "200";
 
-/// Slightly longer than the pings.
 const BULK: &str = "2200ms";
 
 const SERVER: &str = "0.0.0.0:5201";
 const PORT: u16 = 5201;
 
-/// 250 polls take five seconds.
+/// These take five seconds.
 const LOOKS: u32 = 250;
 
 /// The bulk flow shares no link with the pings: only the load of the machine can delay them.

@@ -59,8 +59,7 @@ impl Check {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Reports the obstacles of a data centre. Fatal ones are errors if `most` allows; then the exit code is
-    /// returned.
+    /// Fatal obstacles are errors if `most` allows; then the exit code is returned.
     fn inspect(
         &self,
         network: &Network,
@@ -68,7 +67,7 @@ impl Check {
         most: Severity,
     ) -> anyhow::Result<Option<ExitCode>> {
         let (mut code, mut has_identity) = (None, true);
-        // Several data centres run on several machines, so notes about local addresses do not apply.
+        // Several data centres run on several machines: notes about local addresses do not apply.
         let has_notes = self.data_centre.is_some() || network.data_centres.len() == 1;
         for Obstacle { place, severity, error } in obstacles(&self.network, network, centre)? {
             if severity == Severity::Note && !has_notes {
@@ -91,7 +90,6 @@ impl Check {
     }
 }
 
-/// Warns of reasons why clients will reject the certificate of a data centre.
 pub(super) fn warn(network: &Network, centre: &DataCentre) {
     for objection in network.objections(centre) {
         say(&format!("{} {objection}", output::paint("warning:", output::YELLOW)));

@@ -100,7 +100,6 @@ impl Init {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Asks for the settings that were not given.
     fn ask(&mut self) -> anyhow::Result<()> {
         self.to = vec![question("URL of the origin", Some("http://127.0.0.1:8000"), str::parse::<Origin>)?];
         if self.from.is_empty() {
@@ -139,7 +138,6 @@ impl Init {
     }
 }
 
-/// Asks on the terminal until the answer is valid.
 fn question<T, E: Display>(
     words: &str,
     default: Option<&str>,

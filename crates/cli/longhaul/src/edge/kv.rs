@@ -100,7 +100,6 @@ impl Place {
     }
 }
 
-/// Parses an address (clear text) or a URL without a path.
 fn place(text: &str) -> Result<Origin, String> {
     if text.contains("://") {
         return text.parse().map_err(|error: http_stack::OriginError| error.to_string());

@@ -78,7 +78,6 @@ impl Purge {
 /// Not an error: other data centres and the disk may have matching objects.
 const NOTHING: &str = "no object in memory matched: check the zone, the scheme and the spelling with `longhaul edge explain URL`\n";
 
-/// A line about another data centre.
 fn line(PurgedIn { data_centre, applied_ms, unreachable }: &PurgedIn) -> String {
     match (applied_ms, unreachable) {
         (Some(ms), _) => format!("{data_centre}: purged after {} ms\n", latency(*ms)),

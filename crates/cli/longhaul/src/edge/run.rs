@@ -108,7 +108,6 @@ impl Run {
         Ok(if end == End::Complete { ExitCode::SUCCESS } else { interrupt::exit_code() })
     }
 
-    /// The network of `--from` and `--to`.
     fn starter(&self) -> Starter {
         // The default of `longhaul edge status`, unless another data centre uses it.
         let is_free = TcpListener::bind(ADMIN).is_ok();
@@ -123,7 +122,6 @@ impl Run {
         }
     }
 
-    /// The selected data centre, with the options of the command line applied.
     fn chosen(&self, network: &Network) -> anyhow::Result<DataCentre> {
         let found = match (&self.data_centre, &network.data_centres[..]) {
             (Some(name), _) => {
@@ -147,7 +145,7 @@ impl Run {
     }
 }
 
-/// Listening sockets of a systemd socket unit (LISTEN_FDS).
+/// LISTEN_FDS of systemd.
 fn given() -> Vec<OwnedFd> {
     let mut given = ListenFd::from_env();
     let count = given.len();

@@ -130,7 +130,7 @@ impl Simulate {
         })
     }
 
-    /// The requests of the trace or of the generator; clap ensures that exactly one option is set.
+    /// clap ensures that exactly one option is set.
     fn source(&self, plan: &Plan) -> anyhow::Result<Box<dyn Source>> {
         let forever = u64::MAX;
         let fresh_ns = self.ttl.map_or(forever, |ttl| u64::try_from(ttl.as_nanos()).unwrap_or(forever));
@@ -152,7 +152,6 @@ impl Simulate {
     }
 }
 
-/// Shows "12 345 678 of 50 000 000 requests", without the total if it is unknown.
 fn watch(progress: Arc<Progress>, expected: Option<u64>) -> anyhow::Result<progress::Watch> {
     progress::watch(move |_, _| {
         let done = count(progress.requests());

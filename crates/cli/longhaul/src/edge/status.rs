@@ -64,7 +64,6 @@ fn text(status: &api::Status) -> String {
     )
 }
 
-/// The tiers, links and failed routes of a data centre that is linked with others.
 fn network(status: &api::Status) -> String {
     let api::Status { tiers, links, routes, requests_of_others, purges, .. } = status;
     let Some(requests) = requests_of_others else { return String::new() };
@@ -110,7 +109,6 @@ fn network(status: &api::Status) -> String {
     text
 }
 
-/// Problems with purges in the network.
 fn purges_lines(purges: &PurgesStatus) -> String {
     let line = |HeardFrom { data_centre, behind, heard_s, .. }: &HeardFrom| {
         let heard = heard_s.map_or_else(|| "never".to_owned(), |age| format!("{age} s ago"));
@@ -133,7 +131,7 @@ fn purges_lines(purges: &PurgesStatus) -> String {
     purges.data_centres.iter().filter_map(line).chain([cut_off.to_owned(), bus]).collect()
 }
 
-/// The state of the stream that carries purges in addition to the links.
+/// The stream carries purges in addition to the links.
 fn bus_line(bus: &BusStatus) -> String {
     let BusStatus { stream, error, waiting, put, taken, resets, unread, namesake } = bus;
     let state = match error {
@@ -181,7 +179,6 @@ fn disk(store: &Usage) -> String {
     store.disk_bytes.map(|used| format!("disk: {}{state}{slow}\n", bytes(used))).unwrap_or_default()
 }
 
-/// Empty if the access log works.
 fn log_line(log: &LogStatus) -> String {
     let state = log.error.as_ref().map(|why| format!(", not written: {why}")).unwrap_or_default();
     if log.lost == 0 && log.error.is_none() {
@@ -259,7 +256,6 @@ fn kv_line(kv: &kv_server::Status) -> String {
     )
 }
 
-/// Empty if the store's file is not damaged.
 fn damage_line(integrity: &kv_server::Integrity) -> String {
     let kv_server::Integrity { damaged_blocks, damaged_keys, .. } = integrity;
     if *damaged_blocks == 0 && *damaged_keys == 0 {
@@ -272,7 +268,6 @@ fn damage_line(integrity: &kv_server::Integrity) -> String {
     )
 }
 
-/// A line about the second store of a pair.
 fn pair_line(pair: &kv_server::Pair) -> String {
     let kv_server::Pair { other, is_reachable, behind, is_filling, given, taken, repaired, differed, .. } =
         pair;

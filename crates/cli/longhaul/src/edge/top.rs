@@ -40,7 +40,6 @@ pub(crate) struct Top {
     json: bool,
 }
 
-/// Two samples of the status, and the time between them.
 struct Looks {
     before: Status,
     now: Status,
@@ -75,7 +74,6 @@ impl Top {
     }
 }
 
-/// Shows the state of a data centre on the terminal until the result is dropped.
 pub(super) fn show(admin: SocketAddr) -> anyhow::Result<Watch> {
     let (operator, clock) = (Operator::at(admin), Clock::start());
     let mut looks: Option<(u64, Looks)> = None;
@@ -93,7 +91,6 @@ pub(super) fn show(admin: SocketAddr) -> anyhow::Result<Watch> {
     })
 }
 
-/// Prints a line per sample.
 fn lines(operator: &Operator, mut status: Status, interrupt: &SignalFd) -> anyhow::Result<ExitCode> {
     loop {
         output::print_json_line(&output::named("longhaul.edge.status/1", status))?;
@@ -104,7 +101,6 @@ fn lines(operator: &Operator, mut status: Status, interrupt: &SignalFd) -> anyho
     }
 }
 
-/// Waits for the next sample; `false` if interrupted.
 fn pause(interrupt: &SignalFd) -> anyhow::Result<bool> {
     let mut watched = [PollFd::new(interrupt.as_fd(), PollFlags::POLLIN)];
     Ok(poll(&mut watched, PollTimeout::from(BETWEEN_MS))? == 0)
@@ -156,11 +152,9 @@ fn picture(looks: &Looks, columns: Option<usize>) -> String {
         table(["cache", "/s", "share", "in all"].map(str::to_owned), rows),
         table(["origin", "state", "/s", "failed", "connections", "connect ms"].map(str::to_owned), origins),
     );
-    // The first line follows the spinner.
     let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Interval between samples.
 const BETWEEN: Duration = Duration::from_millis(BETWEEN_MS as u64);
 const BETWEEN_MS: u16 = 1000;

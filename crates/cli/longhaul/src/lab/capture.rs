@@ -109,8 +109,7 @@ impl Capture {
         })
     }
 
-    /// Writes the stream until it ends. On Ctrl-C or after the duration, shuts down the write side; the
-    /// planet then sends the remaining packets and the counters.
+    /// On Ctrl-C or after the duration, shuts down the write side; the planet then sends the rest.
     fn follow(
         &self,
         interrupt: &Interrupt,
@@ -133,7 +132,6 @@ impl Capture {
                 _ if is_ending => return Ok(CaptureEnd::Impatient),
                 ready => {
                     if ready == 0 {
-                        // Consume the signal, so that the next one is seen.
                         asked.read_signal()?;
                     }
                     time.set(PATIENCE)?;
@@ -150,7 +148,7 @@ fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Rejects a name without a hyphen: it is a single city.
+/// A name without a hyphen is a single city.
 fn cities(text: &str) -> Result<String, &'static str> {
     let is_link = text.contains('-');
     is_link
@@ -158,7 +156,6 @@ fn cities(text: &str) -> Result<String, &'static str> {
         .ok_or("expected two cities with a hyphen between them, such as london-newyork")
 }
 
-/// A timer that becomes readable when the last set time has passed.
 struct Timer(TimerFd);
 
 impl Timer {
@@ -179,7 +176,6 @@ impl AsFd for Timer {
     }
 }
 
-/// The output file, written in whole pcapng blocks.
 struct Writing {
     name: String,
     output: File,
@@ -206,7 +202,7 @@ impl Writing {
         Ok(Self { name, output, blocks: Blocks::default(), written: 0, buffer: vec![0; BUFFER], bar })
     }
 
-    /// Reads from the stream and writes complete blocks; returns why the capture ended, if it did.
+    /// Returns why the capture ended, if it did.
     fn take(&mut self, stream: &mut UnixStream) -> anyhow::Result<Option<CaptureEnd>> {
         let length = match stream.read(&mut self.buffer) {
             Ok(0) => return Ok(Some(CaptureEnd::Planet)),
@@ -218,8 +214,8 @@ impl Writing {
             Ok(()) => self.written += bytes.len() as u64,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Some(CaptureEnd::Reader)),
             Err(error) => {
-                // Truncate the incomplete block, so that the file stays readable. This fails for pipes and
-                // devices.
+                // Truncate the incomplete block, so that the file stays readable. Fails for pipes
+                // and devices.
                 let _ = self.output.set_len(self.written);
                 let path = PathBuf::from(&self.name);
                 return Err(planet::Error::Capture { path, written: self.written, source: error }.into());
@@ -244,14 +240,15 @@ impl Writing {
 /// Large enough for a super-packet with its blocks.
 const BUFFER: usize = 256 << 10;
 
-/// Timeout of the planet for each piece of the remaining data, which is 64 MB at most.
+/// For each piece of the remaining data, which is 64 MB at most.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A section header of 28 bytes, a packet of 32, and statistics of 36 that report seven missed packets.
+    /// A section header of 28 bytes, a packet of 32, and statistics of 36 that report seven missed
+    /// packets.
     const SECTION: &[u8] =
         b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0";
     const PACKET: &[u8] = b"\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0";

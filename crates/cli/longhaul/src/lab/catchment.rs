@@ -65,7 +65,6 @@ fn text(catchment: &planet::Catchment) -> String {
     text
 }
 
-/// The number of cities that each site serves.
 fn sites(catchment: &planet::Catchment) -> Table {
     let mut table = Table::new(2, ["site", "in", "cities", "share"]);
     for site in &catchment.sites {
@@ -89,8 +88,6 @@ fn sites(catchment: &planet::Catchment) -> Table {
     table
 }
 
-/// The site that serves each city: grouped by site in the order of the sites, the nearest city first. Cities
-/// without a site are at the end.
 fn cities(catchment: &planet::Catchment) -> Table {
     let rank = |city: &CatchmentOf| {
         let place = catchment.sites.iter().position(|site| Some(&site.host) == city.site.as_ref());
@@ -112,7 +109,6 @@ fn cities(catchment: &planet::Catchment) -> Table {
     table
 }
 
-/// Converts the catchment for the map.
 fn coloured(catchment: &planet::Catchment, layout: &Layout) -> map::Catchment {
     let mut of = vec![None; layout.cities.len()];
     for city in &catchment.cities {

@@ -67,16 +67,13 @@ impl Cp {
     }
 }
 
-/// A copy between two places; paths are relative to the folders of the places.
 struct Copy<'a> {
     from: &'a Place,
     to: &'a Place,
-    /// Totals so far.
     copied: &'a mut Copied,
 }
 
 impl Copy<'_> {
-    /// Copies a file, a folder or a symbolic link.
     fn any(&mut self, from: &Path, to: &Path, links: Links) -> anyhow::Result<()> {
         match self.from.check(from, self.from.folder.entry(from, links))? {
             Entry::File { bytes, mode } => self.file(from, to, bytes, mode),
@@ -113,8 +110,7 @@ impl Copy<'_> {
         bar.finish_and_clear();
         self.copied.files += u64::from(copied.is_ok());
         if copied.is_err() {
-            // Remove the incomplete file. A failure to remove it is ignored, because the copy already returns
-            // an error.
+            // Remove the incomplete file. The copy already returns an error.
             let _ = self.to.folder.remove(to);
         }
         copied.and_then(|()| self.to.check(to, self.to.folder.set_mode(to, mode)))
@@ -140,7 +136,6 @@ impl Copy<'_> {
     }
 }
 
-/// A progress bar for a large file, on a terminal.
 fn progress(bytes: u64, name: String) -> anyhow::Result<ProgressBar> {
     if bytes < LARGE {
         return Ok(ProgressBar::hidden());
@@ -150,7 +145,6 @@ fn progress(bytes: u64, name: String) -> anyhow::Result<ProgressBar> {
     Ok(ProgressBar::new(bytes).with_style(style).with_message(name))
 }
 
-/// Bytes per progress update.
 const BUFFER: usize = 1 << 20;
 
 /// Smaller files are copied too quickly for a progress bar.

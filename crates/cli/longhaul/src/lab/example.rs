@@ -36,7 +36,6 @@ pub(super) fn host(name: impl Into<String>, city: &str) -> HostStatus {
     HostStatus { name: name.into(), city: city.to_owned(), addresses: vec!["10.0.0.1".parse().unwrap()] }
 }
 
-/// A link that has carried `bytes`.
 pub(super) fn link(from: &str, to: &str, bytes: u64) -> LinkStatus {
     let carried = Amount { segments: bytes / 1500, bytes };
     LinkStatus {
@@ -58,12 +57,10 @@ pub(super) fn link(from: &str, to: &str, bytes: u64) -> LinkStatus {
     }
 }
 
-/// An active fault without an end.
 pub(super) fn fault(number: u64, fault: Fault) -> FaultStatus {
     FaultStatus { number, what: fault.to_string(), fault, is_active: true, at_s: 1.0, until_s: None }
 }
 
-/// The text without styles.
 pub(super) fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }

@@ -88,8 +88,7 @@ impl Exec {
         Ok(ExitCode::from(exit_code))
     }
 
-    /// Opens the destination of the JSON report. A file is opened before this process enters the host's
-    /// namespaces.
+    /// Opens a file before this process enters the host's namespaces.
     fn ended(&self) -> anyhow::Result<Ended> {
         Ok(match &self.json {
             None => Ended::Unasked,
@@ -103,7 +102,6 @@ impl Exec {
     }
 }
 
-/// The destination of the JSON report.
 enum Ended {
     Unasked,
     Error,

@@ -1,4 +1,5 @@
-//! `longhaul lab fault`: injects faults into a planet, now or later, for a time or until they are lifted.
+//! `longhaul lab fault`: injects faults into a planet, now or later, for a time or until they are
+//! lifted.
 
 mod list;
 mod place;
@@ -83,7 +84,7 @@ impl Fault {
     }
 }
 
-/// Rejects words without a hyphen, which are misspelt commands.
+/// Words without a hyphen are misspelt commands.
 fn hyphened(text: &str) -> Result<String, String> {
     if text.contains('-') {
         return Ok(text.to_owned());
@@ -115,7 +116,6 @@ impl When {
         self.lasts.is_some() || self.at.is_some()
     }
 
-    /// Injects the fault that `describe` creates from the planet's names, and prints its number.
     fn cause(
         &self,
         describe: impl FnOnce(Names<'_>) -> anyhow::Result<world::file::Fault>,
@@ -147,12 +147,10 @@ impl When {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The delay of the start, unless it is zero.
     fn later(&self) -> Option<Duration> {
         self.at.filter(|later| !later.is_zero())
     }
 
-    /// ", in 5s for 10s", or the command that lifts the fault, with the option that selects the planet.
     fn phrase(&self, number: u64, planet: &str) -> String {
         let begin = self.later().map_or_else(String::new, |later| format!(", in {}", duration::show(later)));
         let comma = if begin.is_empty() { "," } else { "" };

@@ -37,7 +37,6 @@ impl Logs {
         let interrupt = self.follow.then(Interrupt::listen).transpose()?;
         let planet = self.which.find()?;
         if let Some(host) = &self.host {
-            // Fails with a list of the hosts if the host does not exist.
             planet.folder(host)?;
         }
         if self.json {
@@ -74,12 +73,10 @@ impl Logs {
     }
 }
 
-/// The state per program number.
 #[derive(Default)]
 struct Shown(BTreeMap<u64, Shower>);
 
 impl Shown {
-    /// Shows new output of these programs.
     fn show(&mut self, planet: &Planet, programs: Vec<Program>) -> anyhow::Result<()> {
         for program in programs {
             let shower = match self.0.entry(program.number) {
@@ -96,7 +93,6 @@ impl Shown {
         Ok(())
     }
 
-    /// Shows the remaining output after the end of the planet.
     fn rest(&mut self) -> anyhow::Result<()> {
         for shower in self.0.values_mut() {
             shower.go_on()?;
@@ -106,9 +102,7 @@ impl Shown {
     }
 }
 
-/// Shows one program's output in whole lines.
 struct Shower {
-    /// The prefix of each line.
     number: String,
     log: Log,
     /// An incomplete line.
@@ -123,7 +117,6 @@ impl Shower {
         Ok(Self { number, log: planet.log(program)?, line: Vec::new(), has_ended: false })
     }
 
-    /// Shows all complete lines.
     fn go_on(&mut self) -> anyhow::Result<()> {
         let mut buffer = vec![0; BUFFER];
         loop {
@@ -153,7 +146,6 @@ impl Shower {
         self.print(&text)
     }
 
-    /// Shows an incomplete line.
     fn finish_line(&mut self) -> anyhow::Result<()> {
         let rest = std::mem::take(&mut self.line);
         self.print(&rest)
@@ -164,7 +156,6 @@ impl Shower {
         output::print(&text.lines().map(|line| format!("{} {line}\n", self.number)).collect::<String>())
     }
 
-    /// Shows the exit status, once.
     fn end(&mut self, program: &Program, end: End) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
@@ -180,7 +171,6 @@ impl Shower {
     }
 }
 
-/// "ended with 3".
 pub(super) fn outcome(end: End) -> String {
     match end {
         End::Code(code) => format!("ended with {code}"),
@@ -192,7 +182,6 @@ pub(super) fn outcome(end: End) -> String {
     }
 }
 
-/// Bytes per read.
 const BUFFER: usize = 64 << 10;
 
 /// Longer lines are split.

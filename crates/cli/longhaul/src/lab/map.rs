@@ -73,9 +73,7 @@ impl Map {
     }
 }
 
-/// The state that a planet adds to the map of its world: links with traffic, and active faults.
 pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
-    // Access lines of hosts are not on a map of cities.
     let between = |link: &LinkStatus| {
         let (from, to) = layout.city(&link.from).zip(layout.city(&link.to))?;
         (from != to).then_some((from.min(to), from.max(to)))
@@ -89,7 +87,6 @@ pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
     }
 }
 
-/// Writes a picture to a file.
 pub(super) fn write(path: &Path, picture: &str) -> anyhow::Result<()> {
     recording::write_whole(path, picture.as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))?;

@@ -11,7 +11,6 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the city's name in the world.
     pub(super) fn city(self, name: &str) -> anyhow::Result<String> {
         match self.layout.city(name) {
             Some(id) => Ok(self.name_of(id).to_owned()),
@@ -26,7 +25,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// An access line of a host, by its kind or its device.
     pub(super) fn access(self, host: &str, name: &str) -> anyhow::Result<String> {
         let host = self.host(host)?;
         let ports = self.layout.ports.iter().filter(|port| self.layout.hosts[port.host].name == host);
@@ -52,7 +50,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The two cities of "london-newyork". Names may contain hyphens, so each hyphen may be the separator.
+    /// Names may contain hyphens, so each hyphen may be the separator.
     pub(super) fn link(self, text: &str) -> anyhow::Result<[String; 2]> {
         let mut found = splits(text).filter_map(|(a, b)| Some([self.layout.city(a)?, self.layout.city(b)?]));
         match (found.next(), found.next()) {
@@ -127,24 +125,20 @@ impl<'a> Names<'a> {
         format!("{} to {}", self.name_of(a), self.name_of(b))
     }
 
-    /// An example of a link in this world.
     fn example(self) -> String {
         self.cities().chain(["london", "newyork"]).take(2).collect::<Vec<_>>().join("-")
     }
 }
 
-/// All splits of a text in two at a hyphen.
 fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices('-').map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
-/// The first names, for an error message.
 fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let shown: Vec<_> = names.by_ref().take(SHOWN).collect();
     shown.join(", ") + if names.next().is_some() { ", ..." } else { "" }
 }
 
-/// About three lines of a terminal.
 const SHOWN: usize = 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Selects a planet: the one on the command line, in `LONGHAUL_PLANET`, or the last one started.
+//! Selects a planet: of the command line, in `LONGHAUL_PLANET`, or the last one started.
 
 use anyhow::Context;
 use clap::Args;
@@ -16,8 +16,7 @@ pub(crate) struct Which {
 }
 
 impl Which {
-    /// Returns the selected planet. Prints its name if several planets are up and none is named on the
-    /// command line.
+    /// Prints the planet's name if the command line names none of several.
     pub(super) fn find(&self) -> anyhow::Result<Planet> {
         if let Some(name) = &self.planet {
             return Ok(Planet::find(Some(name))?);
@@ -42,7 +41,6 @@ impl Which {
         }
     }
 
-    /// Returns the selected planet without printing its name, for commands that only read its layout.
     pub(crate) fn find_silently(&self) -> anyhow::Result<Planet> {
         match self.planet.clone().or_else(from_environment) {
             Some(name) => Ok(Planet::find(Some(&name))?),
@@ -50,7 +48,7 @@ impl Which {
         }
     }
 
-    /// Returns the selected planet for commands that cannot be undone: it must be named if several are up.
+    /// The planet must be named if several are up.
     pub(super) fn find_for_good(&self) -> anyhow::Result<Planet> {
         match (&self.planet, from_environment()) {
             (None, Some(name)) => Planet::find(Some(&name)).context(VARIABLE),
@@ -58,9 +56,8 @@ impl Which {
         }
     }
 
-    /// " --planet NAME" for a suggested command, if the command would select another planet without it.
+    /// For a suggested command; empty if the command selects this planet anyway.
     pub(super) fn flag(&self, planet: &Planet) -> String {
-        // If the planets cannot be listed, the flag is added.
         let is_needed = self.planet.is_some() || is_one_of_several().unwrap_or(true);
         if is_needed { format!(" --planet {}", planet.name()) } else { String::new() }
     }

@@ -1,5 +1,5 @@
-//! `longhaul lab publish`: publishes a server of a planet on loopback, so that a browser experiences its
-//! latency.
+//! `longhaul lab publish`: publishes a server of a planet on loopback, so that a browser
+//! experiences its latency.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -69,7 +69,8 @@ impl Publish {
         say(&format!("listening on {scheme}://{listen}/"));
         say(&format!("which is {} as {from} in {city} sees it     (Ctrl-C ends this)", self.server));
 
-        // The thread ends only on failure. It then closes its end of the pipe, which wakes this thread.
+        // The thread ends only on failure. It then closes its end of the pipe, which wakes this
+        // thread.
         let (failed, alive) = std::io::pipe()?;
         let passing_on = std::thread::spawn(move || {
             let _alive = alive;
@@ -84,7 +85,6 @@ impl Publish {
     }
 }
 
-/// Finds the host by its name or by its city; returns the host and its city.
 fn visitor<'a>(status: &'a Status, name: &str) -> anyhow::Result<(&'a str, &'a str)> {
     let pairs = || status.hosts.iter().map(|host| (host.name.as_str(), host.city.as_str()));
     let found = pairs().find(|(host, _)| *host == name).or_else(|| pairs().find(|(_, city)| *city == name));
@@ -97,7 +97,6 @@ fn visitor<'a>(status: &'a Status, name: &str) -> anyhow::Result<(&'a str, &'a s
     })
 }
 
-/// Checks that a server has a name and a port.
 fn server(text: &str) -> Result<String, String> {
     let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
     match text.rsplit_once(':') {

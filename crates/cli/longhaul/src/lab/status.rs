@@ -40,7 +40,6 @@ impl Status {
     }
 }
 
-/// The whole status, with at most `most` hosts, links and programs.
 fn text(Overview { status, programs }: &Overview, most: usize) -> String {
     let up = show::span(status.running_s);
     let mut sections = vec![format!("planet \"{}\", up for {up}\n", status.name)];
@@ -71,7 +70,6 @@ fn hosts(hosts: &[HostStatus]) -> String {
     table.to_string()
 }
 
-/// Summarizes many hosts as a line per city, the city with the most hosts first.
 fn by_city(hosts: &[HostStatus], most: usize) -> String {
     let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for host in hosts {
@@ -112,7 +110,6 @@ fn links(links: &[LinkStatus], most: usize) -> String {
     }
 }
 
-/// Running programs first, then the latest.
 fn programs(programs: &[Program], most: usize) -> String {
     let mut latest: Vec<_> = programs.iter().collect();
     latest.sort_by_key(|program| (program.end.is_some(), Reverse(program.number)));
@@ -132,7 +129,6 @@ fn programs(programs: &[Program], most: usize) -> String {
     }
 }
 
-/// A command line, shortened to [`LONGEST_COMMAND`] characters.
 fn command(words: &[String]) -> String {
     let line = words.join(" ");
     match line.char_indices().nth(LONGEST_COMMAND) {
@@ -141,7 +137,6 @@ fn command(words: &[String]) -> String {
     }
 }
 
-/// "london → newyork", or "phone → london, lte" for an access line; red if the link is down.
 pub(super) fn name(link: &LinkStatus) -> Words {
     let access = link.access.as_ref().map_or_else(String::new, |kind| format!(", {kind}"));
     let down = if link.is_down { ", down" } else { "" };
@@ -154,15 +149,12 @@ pub(super) fn rate(link: &LinkStatus) -> Words {
     link.rate_bps.map_or_else(|| "no limit".into(), |rate| show::rate(rate as f64).into())
 }
 
-/// A number that should be 0, highlighted otherwise.
 pub(super) fn bad(number: u64) -> Words {
     Words::styled(number.to_string(), if number > 0 { YELLOW } else { PLAIN })
 }
 
-/// Fits one screen.
 const SHORT: usize = 20;
 
-/// Characters of a command line; the other columns need about the same width.
 const LONGEST_COMMAND: usize = 40;
 
 #[cfg(test)]

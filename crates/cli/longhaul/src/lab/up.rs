@@ -84,9 +84,7 @@ impl Up {
     }
 }
 
-/// Waits for Ctrl-C or for the planet's end; returns how the planet ended.
 fn last(running: &mut Running, interrupted: &Interrupt) -> anyhow::Result<Option<Ending>> {
-    // Fails if the planet has already ended.
     let Ok(planet) = running.planet().watch() else { return Ok(running.ended()) };
     let asked = interrupted.descriptor()?;
     match first_ready(&[asked.as_fd(), planet.as_fd()])? {
@@ -95,7 +93,6 @@ fn last(running: &mut Running, interrupted: &Interrupt) -> anyhow::Result<Option
     }
 }
 
-/// Derives a planet's name from a file name by replacing characters that are not allowed.
 fn name_of(world: &Path) -> String {
     let stem = world.file_stem().unwrap_or_default().to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

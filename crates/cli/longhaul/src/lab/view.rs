@@ -72,7 +72,6 @@ impl View {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints a line per sample.
     fn lines(&self) -> anyhow::Result<ExitCode> {
         let interrupt = Interrupt::listen()?;
         let planet = self.which.find()?;
@@ -88,7 +87,6 @@ impl View {
                 1 => break,
                 _ => ticks.wait()?,
             }
-            // The planet may end during the request.
             let Ok(now) = planet.status() else { break };
             window = Window { before: Some(window.now), now };
         }
@@ -97,7 +95,6 @@ impl View {
     }
 }
 
-/// The traffic as JSON.
 fn line(window: &Window) -> cli_documents::View {
     let (links, lines) = window.flows();
     let Status { name, running_s, faults, fidelity, .. } = window.now.clone();
@@ -121,7 +118,6 @@ fn line(window: &Window) -> cli_documents::View {
     }
 }
 
-/// Shows the planet until the user quits.
 fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<()> {
     let terminal = Terminal::take()?;
     let mut window = Window { before: None, now: planet.status()? };
@@ -137,7 +133,6 @@ fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<(
     }
 }
 
-/// The contents of a window, with the keys.
 fn picture(window: &Window, layout: &Layout, keys: &str, size: Size, is_map: bool) -> Vec<Line> {
     let heading = frame::heading(window, keys, size);
     let body = Size { rows: size.rows.saturating_sub(heading.len()), ..size };
@@ -146,7 +141,7 @@ fn picture(window: &Window, layout: &Layout, keys: &str, size: Size, is_map: boo
     lines.map(|line| line.cut(size.columns)).collect()
 }
 
-/// Size of a window in characters.
+/// In characters.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     columns: usize,
@@ -154,7 +149,6 @@ struct Size {
 }
 
 impl Size {
-    /// Of the terminal, or of a sheet of paper.
     fn of_output() -> Self {
         terminal_size_of(io::stdout())
             .map_or(PAPER, |(columns, rows)| Self { columns: columns.0.into(), rows: rows.0.into() })

@@ -45,7 +45,6 @@ fn row(target: &TargetSummary) -> [Words; 9] {
     ]
 }
 
-/// "origin (10.0.0.1)", or the address alone if the user gave an address.
 fn name(target: &TargetSummary) -> String {
     let address = target.address.to_string();
     if target.host == address { address } else { format!("{} ({address})", target.host) }
@@ -64,7 +63,6 @@ fn round_trips(rtt: Option<&RoundTrips>) -> [String; 5] {
     ]
 }
 
-/// Failures, loss and other anomalies.
 fn remarks(target: &TargetSummary) -> String {
     let failures = target.failed_by_reason.iter().map(|(reason, n)| (*n, reason.as_str()));
     let others = [

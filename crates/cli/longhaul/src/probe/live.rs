@@ -1,4 +1,5 @@
-//! The live view of a run: request rate, latency, failures, and how late the probe's own requests start.
+//! The live view of a run: request rate, latency, failures, and how late the probe's own requests
+//! start.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -6,15 +7,12 @@ use probe::load::{Live, Progress};
 use report::terminal::table::{Line, table};
 use units::show::{count, latency};
 
-/// The state of one URL.
 struct Row {
     url: String,
     progress: Progress,
-    /// Counts of completed requests over the last second.
     done: VecDeque<(Duration, u64)>,
 }
 
-/// The live view of concurrent runs.
 pub(super) struct View {
     rows: Vec<Row>,
     of: String,
@@ -27,7 +25,6 @@ impl View {
         Self { rows: rows.collect(), of }
     }
 
-    /// Draws the view: a table for a terminal with `columns`, or else a line per URL.
     pub(super) fn draw(&mut self, now: Duration, columns: Option<usize>) -> String {
         let elapsed = format!("{} s{}", now.as_secs(), self.of);
         let cells: Vec<_> = self.rows.iter_mut().map(|row| row.cells(now)).collect();
@@ -44,14 +41,12 @@ impl View {
     }
 }
 
-/// A single URL is in the title, several are in the first column. Lines are cut at the width of the terminal.
 fn tabled(elapsed: &str, mut cells: Vec<[String; 9]>, columns: usize) -> String {
     let title = match &mut cells[..] {
         [[url, ..]] => format!("{elapsed}  {}", std::mem::take(url)),
         _ => elapsed.to_owned(),
     };
     let text = format!("{title}\n{}", table(HEADER.map(str::to_owned), cells));
-    // The first line follows the spinner.
     let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -75,7 +70,6 @@ impl Row {
         ]
     }
 
-    /// Requests completed in the last second, or since the last call if that was earlier.
     fn rate(&mut self, now: Duration, done: u64) -> String {
         while self.done.len() > 1 && self.done.front().is_some_and(|(at, _)| now.saturating_sub(*at) > SECOND)
         {

@@ -24,7 +24,6 @@ use crate::{
     progress,
 };
 
-/// The outcome of a run, for the exit code.
 #[derive(PartialEq)]
 enum Outcome {
     Good,
@@ -33,7 +32,6 @@ enum Outcome {
 }
 
 impl Probe {
-    /// Measures all targets.
     pub(super) fn measure(&self, targets: &[Target], stop: &ShutdownSignal) -> anyhow::Result<ExitCode> {
         let config = self.config()?;
         let of = u32::try_from(targets.len())?;
@@ -67,7 +65,6 @@ impl Probe {
         self.conclude_all(&summaries)
     }
 
-    /// Starts the export of metrics.
     fn export<W: Write>(&self, runs: &[Run<'_, W>]) -> anyhow::Result<Watch> {
         let push = self.otlp.as_ref().map(|url| url.parse::<Target>()).transpose()?;
         let config = watch::Config { listen: self.listen.clone(), push, every: PUSH_EVERY };
@@ -120,7 +117,7 @@ impl Probe {
         })
     }
 
-    /// Whether more requests failed than --fail-above allows; prints an error if so.
+    /// Prints an error if more requests failed than --fail-above allows.
     fn has_too_many_failures(&self, summary: &Summary) -> bool {
         let Some(limit) = self.fail_above else { return false };
         #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
@@ -137,5 +134,4 @@ impl Probe {
     }
 }
 
-/// Interval of pushes to a collector.
 const PUSH_EVERY: Duration = Duration::from_secs(10);

@@ -2,7 +2,6 @@
 
 use probe::summary::Summary;
 
-/// The remedies for the failures of a run, without duplicates.
 pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
     let mut known: Vec<_> =
         summary.errors_by_reason.keys().filter_map(|reason| remedy(reason, has_ca)).collect();
@@ -10,7 +9,6 @@ pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
     known
 }
 
-/// Maps a failure reason to its remedy.
 fn remedy(reason: &str, has_ca: bool) -> Option<&'static str> {
     Some(match reason {
         "tls: unknown issuer"

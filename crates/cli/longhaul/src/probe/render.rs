@@ -9,10 +9,8 @@ use units::show::{bytes, count, latency, plural, time};
 
 use crate::output::{RED, paint};
 
-/// One request as a waterfall: each phase with its duration and its position, scaled to `columns`.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of minutes are far below 2^53")]
 pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
-    // A hop of a redirect has another URL.
     let url = sample.labels.get("url").map_or(url, String::as_str);
     let status = sample.status.map_or_else(String::new, |status| status.to_string());
     if let Some(error) = &sample.error {
@@ -68,7 +66,6 @@ pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
     text
 }
 
-/// A run: one row per phase.
 pub(super) fn summary(summary: &Summary) -> String {
     let mut text = format!(
         "{}: {} in {}, {} failed{}\n\n",
@@ -107,7 +104,6 @@ fn row(name: &str, phase: &Phase) -> [String; 8] {
     ]
 }
 
-/// Failures by reason: "3 timeout, 1 tls".
 pub(super) fn reasons(summary: &Summary) -> String {
     let reasons: Vec<_> =
         summary.errors_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();

@@ -8,8 +8,7 @@ use probe::client::Protocol;
 use super::Probe;
 
 impl Probe {
-    /// Checks that requests can use the socket. With --watch the server may start later: an absent socket is
-    /// a failed request.
+    /// With --watch the server may start later: an absent socket is a failed request.
     pub(super) fn check_unix_socket(&self) -> anyhow::Result<()> {
         let Some(path) = &self.unix_socket else { return Ok(()) };
         let name = path.display();

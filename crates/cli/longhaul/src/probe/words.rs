@@ -38,7 +38,6 @@ pub(crate) fn protocol() -> impl TypedValueParser<Value = Protocol> {
     })
 }
 
-/// Parses the address of a DNS server; the default port is 53.
 pub(super) fn dns(text: &str) -> Result<SocketAddr, &'static str> {
     let whole = text.parse::<SocketAddr>().ok();
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -48,7 +47,6 @@ pub(super) fn dns(text: &str) -> Result<SocketAddr, &'static str> {
         .ok_or("expected an address, such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353")
 }
 
-/// Parses a Zipf exponent within the supported range.
 pub(super) fn zipf(text: &str) -> Result<f64, &'static str> {
     let exponent = text.parse().ok().filter(|exponent| (0.0..=10.0).contains(exponent));
     exponent.ok_or("expected an exponent from 0, all alike, to 10")
@@ -60,7 +58,6 @@ pub(super) fn timeout() -> &'static str {
     &TIMEOUT
 }
 
-/// A parser for one of `all`, by its name.
 fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,

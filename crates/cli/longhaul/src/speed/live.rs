@@ -11,7 +11,6 @@ use units::show;
 
 pub(super) struct View {
     progress: Progress,
-    /// Bytes transferred at several times of the last second.
     moved: VecDeque<(Duration, [u64; 2])>,
 }
 
@@ -20,12 +19,10 @@ impl View {
         Self { progress, moved: VecDeque::new() }
     }
 
-    /// Draws the view: two lines for a terminal with `columns`, or one.
     pub(super) fn draw(&mut self, now: Duration, columns: Option<usize>) -> String {
         let (doing, figures) = (self.doing(now), self.figures());
         match columns {
             Some(columns) => {
-                // The first line follows the spinner.
                 let cut = |text: String| Line::from(text).cut(columns.saturating_sub(2)).to_string();
                 format!("{}\n{}", cut(doing), cut(format!("  {figures}")))
             }
@@ -67,7 +64,6 @@ impl View {
         )
     }
 
-    /// Bits per second over the last second, or since the last call if that was earlier.
     fn rate(&mut self, now: Duration) -> [f64; 2] {
         while self.moved.len() > 1
             && self.moved.front().is_some_and(|(at, _)| now.saturating_sub(*at) > SECOND)

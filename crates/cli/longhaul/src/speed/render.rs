@@ -14,7 +14,6 @@ use units::show;
 
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 
-/// The whole result of a test.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     let Outcome { url, protocol, plan, streams, took_s, .. } = outcome;
     let streams = show::plural((*streams).into(), "stream");
@@ -43,7 +42,6 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     text
 }
 
-/// The rating of existing figures.
 pub(super) fn judgement(judgement: &Judgement) -> String {
     format!("{}\n\n{}", paint(&judgement.sentence, BOLD), scores(&judgement.scores))
 }
@@ -57,7 +55,6 @@ fn bandwidth(found: &Bandwidth) -> String {
     }
 }
 
-/// The share of time of each limit, and the retransmitted share.
 fn shares(limits: Limits) -> String {
     let each = [
         (limits.network, "network"),
@@ -111,7 +108,6 @@ fn responsiveness(outcome: &Outcome) -> String {
     format!("{value:.0} round trips a minute{confidence}\n{:<15} {}", "", paint(&outcome.rpm.method, DIM))
 }
 
-/// A row for each size in each direction.
 fn sizes(outcome: &Outcome) -> String {
     let header = ["Mbit/s", "n", "min", "p25", "p50", "p75", "max"].map(str::to_owned);
     let rows = [("download", &outcome.download), ("upload", &outcome.upload)].into_iter().flat_map(
@@ -134,7 +130,6 @@ fn sizes(outcome: &Outcome) -> String {
     table(header, rows)
 }
 
-/// Each score with its reasons.
 fn scores(scores: &Scores) -> String {
     let mut text = String::new();
     for (name, score) in

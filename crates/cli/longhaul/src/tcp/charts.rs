@@ -19,7 +19,6 @@ pub(super) struct Charts {
 }
 
 impl Charts {
-    /// Writes the requested files. Calls `figures` only if there are any.
     pub(super) fn write(&self, figures: impl FnOnce() -> Figures) -> anyhow::Result<()> {
         if self.html.is_none() && self.svg.is_none() {
             return Ok(());

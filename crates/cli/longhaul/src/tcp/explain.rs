@@ -1,4 +1,5 @@
-//! `longhaul tcp explain`: reports the bottleneck of TCP connections, and one change that would help.
+//! `longhaul tcp explain`: reports the bottleneck of TCP connections, and one change that would
+//! help.
 
 mod render;
 
@@ -91,7 +92,6 @@ impl Explain {
     }
 }
 
-/// Parses "10.0.0.1", "10.0.0.1:80", "2001:db8::1", "[2001:db8::1]:80", "origin" or "origin:80".
 fn end(text: &str) -> anyhow::Result<End> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(End { addresses: vec![address.to_canonical()], port: None });
@@ -120,7 +120,7 @@ fn end(text: &str) -> anyhow::Result<End> {
     Ok(End { addresses, port })
 }
 
-/// Parses the sampling time. A tenth of a second is a few samples; nobody waits longer than an hour.
+/// A tenth of a second is a few samples; nobody waits longer than an hour.
 fn duration(text: &str) -> Result<Duration, String> {
     let duration = units::duration::parse(text).map_err(|error| error.to_string())?;
     if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&duration) {

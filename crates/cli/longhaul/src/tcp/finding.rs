@@ -6,7 +6,6 @@ use tcp::Finding;
 
 use crate::output::{DIM, paint};
 
-/// A line for each. Writing to a String cannot fail.
 pub(super) fn details<Kind>(text: &mut String, finding: &Finding<Kind>) {
     for evidence in &finding.evidence {
         let _ = writeln!(text, "    seen:   {evidence}");

@@ -73,7 +73,6 @@ fn show(audit: &Audit) -> String {
     text + &summary(audit)
 }
 
-/// A connection, its subflows, and the findings. Writing to a String cannot fail.
 fn show_connection(text: &mut String, connection: &Connection) {
     let Connection { local, remote, bytes_sent, bytes_received, .. } = connection;
     let _ = writeln!(
@@ -123,5 +122,4 @@ fn state(state: State) -> &'static str {
     }
 }
 
-/// Milliseconds between two samples.
 const BETWEEN_LOOKS: u16 = 1000;

@@ -1,5 +1,5 @@
-//! `longhaul tcp oscil`: a reader that alternates between fast and slow like real applications, and its
-//! effect on a connection.
+//! `longhaul tcp oscil`: a reader that alternates between fast and slow like real applications, and
+//! its effect on a connection.
 
 mod figures;
 mod render;
@@ -218,13 +218,11 @@ impl Forms {
     }
 }
 
-/// Whether Ctrl-C has been pressed.
 fn interrupted() -> anyhow::Result<impl FnMut() -> ControlFlow<()>> {
     let interrupted = Interrupt::listen()?.poll()?;
     Ok(move || if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
 }
 
-/// A progress line, drawn only on a terminal.
 struct Live(ProgressBar);
 
 impl Live {

@@ -1,4 +1,5 @@
-//! `longhaul tcp ports`: measures the cost of a source port by strategy and by the number of ports in use.
+//! `longhaul tcp ports`: measures the cost of a source port by strategy and by the number of ports
+//! in use.
 
 mod figures;
 mod render;
@@ -125,7 +126,6 @@ impl Ports {
     }
 }
 
-/// Resolves a host; prefers addresses of the source's family.
 fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
     let context = || format!("cannot find {name}, which should be a host and a port such as 192.0.2.1:443");
     let all: Vec<_> = name.to_socket_addrs().with_context(context)?.collect();
@@ -133,7 +133,6 @@ fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
     all.iter().find(suits).or_else(|| all.first()).copied().with_context(context)
 }
 
-/// Drawn on a terminal only.
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

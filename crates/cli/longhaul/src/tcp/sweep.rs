@@ -98,7 +98,6 @@ impl Sweep {
         self.finish(&result?)
     }
 
-    /// The values of the file, or the defaults, overridden by options.
     fn plan(&self) -> anyhow::Result<Plan> {
         let machine = Machine::read()?;
         let mut grid = match &self.file {
@@ -118,7 +117,6 @@ impl Sweep {
             .map_err(|Refusal { axis, why }| anyhow!("--{}: {why}", axis.replace('_', "-")))
     }
 
-    /// Writes and prints the results, complete or partial.
     fn finish(&self, result: &sweep::Sweep) -> anyhow::Result<ExitCode> {
         let page = self.out.join("sweep.html");
         sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
@@ -147,7 +145,6 @@ impl Sweep {
     }
 }
 
-/// A programme by its name, or by a path relative to the current directory.
 fn reader(text: &str) -> Result<Reader, String> {
     Reader::find(text, Path::new("")).map_err(|error| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
@@ -161,16 +158,13 @@ fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
     }
 }
 
-/// The names of all runs, in order.
 fn listing(plan: &Plan) -> String {
     plan.runs().iter().map(|run| format!("{}\n", run.name)).collect()
 }
 
-/// "24 runs, of which 20 are measured already; about 4 min".
 fn foretold(plan: &Plan, preview: Preview) -> String {
     let Preview { kept, missing, lasts } = preview;
     let mut text = format!("{} cells, {} runs", plan.cells().len(), kept + missing);
-    // Writing to a String cannot fail.
     let _ = match (kept, missing) {
         (0, _) => write!(text, "; {}", roughly(lasts.as_secs_f64())),
         (_, 0) => write!(text, ", all measured already"),
@@ -179,7 +173,6 @@ fn foretold(plan: &Plan, preview: Preview) -> String {
     text
 }
 
-/// "run 3 of 24, about 4 min left".
 fn told(progress: Progress) -> String {
     let Progress { runs, done, running, left } = progress;
     let present = match running {

@@ -1,5 +1,5 @@
-//! `longhaul tcp window`: calculates required windows and buffers, and the throughput that the current ones
-//! allow.
+//! `longhaul tcp window`: calculates required windows and buffers, and the throughput that the
+//! current ones allow.
 
 mod render;
 
@@ -70,7 +70,6 @@ impl Window {
         }
     }
 
-    /// The kernel and the settings to calculate with.
     fn host(&self) -> anyhow::Result<(Version, Settings)> {
         let (kernel, mut settings) = match self.kernel {
             Some(kernel) => {
@@ -141,7 +140,6 @@ impl Window {
     }
 }
 
-/// The destinations in a file.
 fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
     let text = fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let lines =
@@ -157,7 +155,6 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
         .collect()
 }
 
-/// Parses "melbourne 282ms".
 fn place(line: &str) -> Result<Place, String> {
     let mut words = line.split_whitespace();
     let (Some(name), Some(rtt), None) = (words.next(), words.next(), words.next()) else {
@@ -172,7 +169,6 @@ fn kernel(text: &str) -> Result<Version, String> {
     version.map_err(|error: Error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }
 
-/// Parses a buffer size within the kernel's limits.
 fn buffer(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error: units::Error| error.to_string())?;
     match bytes.0 {

@@ -53,7 +53,6 @@ fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// "mptcp, 2 subflows, cubic".
 fn carrier(summary: &Summary) -> String {
     let mut parts = vec![summary.protocol.clone()];
     if summary.fell_back {
@@ -72,7 +71,6 @@ fn losses(summary: &Summary) -> String {
     of(summary.bytes_lost, "lost") + &of(summary.bytes_bad, "bad")
 }
 
-/// A line of bars, each the mean of one or more intervals; a dot where no data arrived.
 fn over_time(intervals: &[Interval]) -> String {
     let (Some(last), true) = (intervals.last(), intervals.len() > 1) else { return String::new() };
     let group = intervals.len().div_ceil(WIDTH);
@@ -98,5 +96,4 @@ fn bits(bytes: u64) -> f64 {
 
 const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars per line.
 const WIDTH: usize = 60;

@@ -1,5 +1,4 @@
-//! Tests of captures of a planet: every packet appears once at each place, as on a wire, for any number of
-//! readers of any speed.
+//! Captures of a planet: every packet appears once at each place.
 
 use std::{
     collections::BTreeSet,
@@ -24,14 +23,12 @@ fn atlantic(name: &str, link: &str) -> Planet {
         .up()
 }
 
-/// A running `longhaul lab capture`.
 struct Capture {
     running: Running,
     folder: Folder,
 }
 
 impl Capture {
-    /// Returns when the capture records every packet.
     fn begin(planet: &Planet, arguments: &[&str]) -> Self {
         let folder = Folder::new();
         let mut command = Command::new(LONGHAUL);
@@ -41,13 +38,11 @@ impl Capture {
         Self { running, folder }
     }
 
-    /// Sends SIGINT.
     fn end(self) -> Captured {
         self.running.signal(Signal::SIGINT);
         self.ended()
     }
 
-    /// Waits for the end of the process.
     fn ended(mut self) -> Captured {
         let said = self.running.says("c.pcapng: ");
         assert_eq!(self.running.wait(), Some(0));
@@ -63,7 +58,6 @@ struct Captured {
 }
 
 impl Captured {
-    /// The number of packets that tcpdump matches.
     fn tcpdump(&self, filter: &str) -> usize {
         let file = File::open(self.folder.path("c.pcapng")).unwrap();
         let output = Command::new("tcpdump").args(["-nn", "-r", "-", filter]).stdin(file).output().unwrap();
@@ -71,7 +65,7 @@ impl Captured {
     }
 }
 
-/// Pings origin from visitor once. `-c 1` ends at the first reply, so the long timeout costs no time.
+/// `-c 1` ends at the first reply, so the long timeout costs no time.
 fn ping(planet: &Planet, version: &str) {
     planet.exec("visitor", &["ping", version, "-c", "1", "-W", "60", "origin"]).ok();
 }
@@ -79,7 +73,6 @@ fn ping(planet: &Planet, version: &str) {
 #[test]
 fn a_packet_is_seen_once_at_each_place() {
     let planet = atlantic("capture", "");
-    // A place that is named twice is captured once.
     let capture = Capture::begin(&planet, &["visitor", "visitor", "--link", "newyork-london"]);
     for version in ["-4", "-4", "-4", "-6", "-6"] {
         ping(&planet, version);
@@ -93,12 +86,10 @@ fn a_packet_is_seen_once_at_each_place() {
     assert_eq!(recording.pings("visitor net0"), both);
     assert_eq!(recording.pings("london to newyork"), of("request"));
     assert_eq!(recording.pings("newyork to london"), of("reply"));
-    // Ten packets at visitor, and five on the link in each direction.
     assert_eq!(recording.packets.len(), 20);
     assert!(captured.said.starts_with("20 packets, "), "{}", captured.said);
     assert!(recording.packets.iter().all(|seen| seen.is_sound() && seen.comment.is_none()));
     assert_eq!(recording.missed.values().collect::<Vec<_>>(), [&0, &0, &0]);
-    // Two of five packets are IPv6.
     assert_eq!(["ip", "ip6", "icmp or icmp6"].map(|filter| captured.tcpdump(filter)), [12, 8, 20]);
 }
 
@@ -110,19 +101,17 @@ fn a_transfer_is_seen_as_the_segments_of_a_wire() {
     planet.exec("visitor", &[LONGHAUL, "probe", "http://origin/", "--count", "1", "--json"]).measured();
     let recording = capture.end().recording;
     assert!(recording.packets.iter().all(|seen| seen.is_sound() && seen.length <= 1500));
-    // Retransmissions count once.
     let segments: BTreeSet<_> =
         recording.packets.iter().filter_map(|seen| seen.tcp_payload_from(80)).collect();
     assert!(segments.iter().map(|(_, length)| length).sum::<usize>() > 1_000_000);
 }
 
-/// Half of 40 packets are lost. The probability that none or all of them are lost is 2^-39.
+/// The probability that none or all are lost is 2^-39.
 #[test]
 fn what_is_lost_says_so() {
     let planet = atlantic("lossy", "loss = \"50%\"");
     let capture = Capture::begin(&planet, &["origin", "--link", "london-newyork"]);
     planet.exec("visitor", &["ping", "-q", "-i", "0.01", "-c", "40", "origin"]);
-    // All packets have entered the link, and origin has replied to all that arrived.
     wait_until(|| {
         let status = planet.status();
         let link = |from: &str| {
@@ -137,12 +126,10 @@ fn what_is_lost_says_so() {
         let is_meant = |seen: &&Seen| seen.place == place && seen.comment.as_deref() == comment;
         recording.packets.iter().filter(is_meant).count()
     };
-    // Each packet appears at the start of the link, and again if it is lost there.
     let [there, back] = ["london to newyork", "newyork to london"];
     let [lost_there, lost_back] = [there, back].map(|link| count(link, Some("dropped: loss")));
     assert!((1..40).contains(&lost_there), "{lost_there}");
     let arrived = 40 - lost_there;
-    // At origin, a request and its reply.
     let seen = [there, "origin net0", back].map(|place| count(place, None));
     assert_eq!(seen, [40, 2 * arrived, arrived]);
     assert_eq!(recording.packets.len(), 40 + lost_there + 2 * arrived + arrived + lost_back);
@@ -151,7 +138,6 @@ fn what_is_lost_says_so() {
 #[test]
 fn several_may_look_at_once() {
     let planet = atlantic("several", "");
-    // Without hosts and links, all hosts are captured.
     let all = Capture::begin(&planet, &[]);
     let short = Capture::begin(&planet, &["visitor", "--snap", "28"]);
     ping(&planet, "-4");
@@ -213,7 +199,6 @@ fn who_stops_reading_stops_nobody_else() {
     let mut ending = up.capture(&all).unwrap();
     // More than a socket buffer holds: both captures block.
     probe();
-    // This capture is also ended, but cannot write its end.
     ending.shutdown(Shutdown::Write).unwrap();
     probe();
     wait_until(|| planet.status()["ready"] == true);

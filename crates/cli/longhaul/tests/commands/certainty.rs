@@ -4,15 +4,13 @@ use std::fmt::Write;
 
 use crate::harness::{Folder, longhaul, number};
 
-/// Two recordings of a thousand seconds. In `swift`, one request in 50 from Oslo takes 300 ms longer, and
-/// from 600 s on every request takes 5 ms longer.
+/// In `swift`, one request in 50 from Oslo takes 300 ms longer, and from 600 s on every one 5 ms.
 fn recordings(folder: &Folder) -> [String; 2] {
     let header = "started_s,city,page,status,latency_ms\n";
     let (mut swift, mut steady) = (header.to_owned(), header.to_owned());
     for i in 0..8000_u32 {
         let (started, city, page) = (f64::from(i) / 8.0, ["oslo", "lima"][(i % 2) as usize], i / 20);
-        // A hash with two rounds: after one multiplication, neighbours would be spread more evenly than
-        // random values.
+        // Two rounds: after one, neighbours would be spread more evenly than random values.
         let mixed = (i ^ 0x5bd1).wrapping_mul(2_654_435_761);
         let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
         let spread = f64::from(mixed ^ (mixed >> 13)) / f64::from(u32::MAX) * 10.0;
@@ -40,13 +38,13 @@ fn every_figure_has_its_interval_and_a_seed_gives_it_again() {
             assert!(at("ci_ms/0") <= at("ms") && at("ms") <= at("ci_ms/1"), "{figure} {side}");
         }
     }
-    // One request in 50 of swift is slow: 1 - 0.98^40 = 55 % of the views of a page of 40 contain one.
+    // 1 - 0.98^40 = 55 % of the views of a page of 40 contain a slow request.
     assert_eq!(json["verdict"]["request"]["better"], "swift");
     assert_eq!(json["verdict"]["experienced"]["better"], "steady");
     let experienced = |name: &str| number(&json, &format!("/verdict/experienced/{name}"));
     assert!(experienced("ci_ms/0") > 0.0 && experienced("ci_ms/0") < experienced("difference_ms"));
     assert_eq!(json["verdict"]["experienced"]["certainty"], "sure");
-    // The samples name pages of 20 requests. These determine the verdict, not the model of 40.
+    // The samples name pages of 20 requests, which determine the verdict.
     assert_eq!(json["verdict"]["experienced"]["basis"], "observed pages");
     assert_eq!(json["verdict"]["model"]["basis"], "model");
     for kind in ["request", "experienced"] {
@@ -74,7 +72,6 @@ fn independence_is_checked_where_samples_name_their_pages() {
     let [swift, steady] = recordings(&folder);
     let json = longhaul(&["compare", &swift, &steady, "--requests", "20", "--json"]).json();
     assert_eq!(json["independence"]["checked"], true);
-    // 400 pages of 20 requests, each in the order of the file.
     let pages = |name: &str| number(&json, &format!("/independence/sides/0/pages/{name}"));
     assert_eq!((pages("pages"), pages("requests_min"), pages("requests_max")), (400.0, 20.0, 20.0));
     assert!(json["independence"]["sentence"].as_str().unwrap().contains("400 real page views"));
@@ -90,7 +87,7 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
     let [swift, _] = recordings(&folder);
     let json = longhaul(&["compare", &swift, "--json"]).json();
     let shift = |name: &str| number(&json, &format!("/sides/0/shifts/0/{name}"));
-    // The step is at 600 s and 5 ms high; intervals are at most 20 s long.
+    // Intervals are at most 20 s long.
     assert!((shift("at_s") - 600.0).abs() <= 20.0, "{json}");
     assert!((shift("after_ms") - shift("before_ms") - 5.0).abs() < 0.5);
 
@@ -98,8 +95,8 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
     let labels = [0, 1].map(|side| json["sides"][side]["label"].as_str().unwrap().to_owned());
     assert_eq!(labels, ["swift before", "swift after"]);
     assert_eq!((number(&json, "/sides/0/n"), number(&json, "/sides/1/n")), (4800.0, 3200.0));
-    // The standard error of the median of n values spread over 10 ms is 5/sqrt(n): 0.07 and 0.09 ms, and 0.11
-    // ms for the difference. The limit is four of them.
+    // The standard error of a median is 5/sqrt(n): 0.07 and 0.09 ms, and 0.11 ms for the
+    // difference.
     assert!((number(&json, "/verdict/median_request/difference_ms") - 5.0).abs() < 0.46);
 
     let cut = ["--from", "100s", "--to", "300s", "--exclude", "150s..200s"];
@@ -112,7 +109,6 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
 #[test]
 fn failures_lie_in_a_part_of_the_time_too() {
     let folder = Folder::new();
-    // All failures are in the first half. A page view that continues across the mark counts as two.
     let row =
         |i: u32| format!("{i},{},{}\n", if i < 20 { "" } else { "5" }, if i < 20 { "reset" } else { "" });
     let file = folder.file(
@@ -257,15 +253,13 @@ fn what_cannot_be_asked_is_refused() {
     let unphased =
         longhaul(&["compare", &phases, &folder.file("t.csv", "ttfb_ms\n1\n"), "--exclude-phase", "dns"]);
     assert!(unphased.refused().contains("t knows nothing of it"));
-    // dns is subtracted once, from requests that have it.
     let twice = ["--exclude-phase", "dns", "--exclude-phase", "dns", "--json"];
     let json = longhaul(&[&["compare", &phases][..], &twice].concat()).json();
     assert_eq!((number(&json, "/sides/0/min_ms"), number(&json, "/sides/0/max_ms")), (4.0, 6.0));
     assert_eq!(json["excluded_phases"], serde_json::json!(["dns"]));
 }
 
-/// 40 pages of 40 requests. The page determines most of a request's latency: a mean of 1600 requests is as
-/// precise as one of 40 pages.
+/// The page determines most of a latency: 1600 requests are as precise as 40 pages.
 fn of_pages(columns: &[&str], seed: u32) -> String {
     let share = |i: u32| {
         let mixed = (i ^ 0x5bd1).wrapping_mul(2_654_435_761);
@@ -289,7 +283,6 @@ fn of_pages(columns: &[&str], seed: u32) -> String {
     text
 }
 
-/// Collects the certainties in a result, with a star for each index.
 fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, String)>) {
     match json {
         serde_json::Value::Object(fields) => {
@@ -307,9 +300,8 @@ fn certainties(json: &serde_json::Value, at: &str, found: &mut Vec<(String, Stri
     }
 }
 
-/// Two samples from one source, whose requests depend on each other. With pages or times, no verdict may be
-/// sure. Without both, nothing shows the dependence and each kind of verdict is sure; this proves that the
-/// test can fail.
+/// The requests depend on each other: with pages or times, no verdict may be sure. Without both
+/// each is, which proves that the test can fail.
 #[test]
 fn no_place_is_sure_of_dependent_samples() {
     let folder = Folder::new();
@@ -341,7 +333,6 @@ fn no_place_is_sure_of_dependent_samples() {
                 "/verdict/model",
                 "/verdict/request",
             ];
-            // A new place in the document must be added to this test.
             assert!(kinds(|_| true).iter().all(|place| places.contains(&place.as_str())), "{said:?}");
             if columns == ["note"] {
                 let expected = places.iter().filter(|place| **place != "/verdict/model");

@@ -7,7 +7,6 @@ use std::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number};
 
-/// 99 fast requests and a slow one, against 100 equal ones.
 fn sides(folder: &Folder) -> [String; 2] {
     let swift = "latency_ms\n".to_owned() + &"10\n".repeat(99) + "500\n";
     [
@@ -113,10 +112,8 @@ fn a_side_without_answers_is_compared_by_its_failures() {
     );
     assert_eq!(json["thresholds"][0]["holds"], false);
     assert!(std::fs::read_to_string(&summary).unwrap().starts_with("### All 20 requests of dead failed"));
-    // Several recordings form one side: one of them has responses, so the side has.
     let json = longhaul(&["compare", &format!("a={dead}"), &format!("a={swift}"), "--json"]).json();
     assert_eq!((number(&json, "/sides/0/failed"), number(&json, "/sides/0/n")), (20.0, 100.0));
-    // No responses at all.
     let ended = longhaul(&["compare", &dead, "--json"]);
     assert_eq!((ended.code, ended.measured()["verdict"].is_null()), (Some(1), true));
 }
@@ -148,7 +145,7 @@ fn native_recordings_are_asked_for_a_metric() {
         number(&json, "/sides/0/expected_request_ms")
     };
     assert_eq!(mean("wait"), 3.0);
-    // The second request reuses a connection: it has no connect phase, and its ttfb is the wait alone.
+    // The second request reuses a connection: its ttfb is the wait alone.
     assert_eq!(mean("connect"), 1.0);
     assert_eq!(mean("ttfb"), 3.5);
 }

@@ -8,7 +8,6 @@ fn planet(name: &str) -> Planet {
     World::named(name).host("origin", "newyork").host("visitor", "london").up()
 }
 
-/// Writes the script of a shell and a symbolic link to the program into a folder.
 fn folder(shell: &str) -> (Folder, String, String) {
     let folder = Folder::new();
     let script = folder.file("completion", longhaul(&["completions", shell]).ok());
@@ -18,7 +17,6 @@ fn folder(shell: &str) -> (Folder, String, String) {
     (folder, script, path)
 }
 
-/// The completions of bash at the end of a line, with the variables that bash would set.
 fn bash(line: &str) -> Vec<String> {
     let (folder, script, path) = folder("bash");
     // Bash splits words at blanks, `=` and `:`.
@@ -57,8 +55,7 @@ fn fish(line: &str) -> Vec<String> {
     text.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Zsh completes in interactive shells only. The test runs one in a pseudo-terminal (zsh/zpty) and records
-/// the candidates that the completion system receives (compadd).
+/// Zsh completes in interactive shells only: runs one in a pseudo-terminal (zsh/zpty).
 fn zsh(line: &str) -> Vec<String> {
     let (folder, script, path) = folder("zsh");
     let here = folder.path("").display().to_string();
@@ -79,14 +76,12 @@ fn zsh(line: &str) -> Vec<String> {
     let output = Command::new("zsh").args(["-f", &drive, &here, line]).env("PATH", path).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let mut found = lines(&std::fs::read_to_string(folder.path("found")).unwrap_or_default());
-    // Zsh adds the same candidates again when it shows a list.
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|candidate| seen.insert(candidate.replace('\\', "")));
     found
 }
 
-/// Types a line and a tab into an interactive zsh and waits for its reply. Input before the prompt would be
-/// edited by the terminal, which deletes the line with the same key.
+/// Before the prompt the terminal would edit the input, and the key deletes the line.
 const DRIVE: &str = "
     zmodload zsh/zpty
     zpty z env ZDOTDIR=$1 HOME=$1 TERM=xterm zsh -i

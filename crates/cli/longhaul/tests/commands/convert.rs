@@ -12,7 +12,6 @@ use nix::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number, wait_until};
 
-/// Ten samples with labels.
 fn recording(folder: &Folder, name: &str, base_ms: u32) -> String {
     let row = |i: u32| format!("{}.5,{},200,oslo,{}\n", i, i / 5, base_ms + i);
     folder.file(
@@ -34,7 +33,6 @@ fn a_recording_goes_through_every_format_and_keeps_its_numbers() {
         assert_eq!(number(&json, "/sides/0/n"), 10.0);
         number(&json, "/sides/0/expected_request_ms")
     };
-    // 100, 101, ..., 109.
     assert_eq!(mean(&csv), 104.5);
     for (name, tolerance) in
         [("a.jsonl", 1e-9), ("a.jsonl.zst", 1e-9), ("b.csv.gz", 1e-9), ("c.tsv", 1e-9), ("d.hlog", 0.06)]
@@ -77,9 +75,8 @@ fn pages_of_different_files_stay_different() {
     longhaul(&["merge", &first, &second, "-o", &merged]).ok();
     let json = longhaul(&["compare", &merged, "--json"]).json();
     assert_eq!(number(&json, "/sides/0/n"), 20.0);
-    // Two pages in each file.
     assert_eq!(number(&json, "/independence/sides/0/pages/pages"), 4.0);
-    // The percentile of merged parts is the percentile of the whole, not an average.
+    // Not an average of percentiles.
     let whole = longhaul(&["compare", &format!("x={first}"), &format!("x={second}"), "--json"]).json();
     assert_eq!(json["sides"][0]["request_percentiles_ms"], whole["sides"][0]["request_percentiles_ms"]);
 }
@@ -90,7 +87,6 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let csv = recording(&folder, "side.csv", 100);
     let log = path(&folder, "side.hlog");
     longhaul(&["convert", &csv, &log]).ok();
-    // A histogram has no single samples.
     let said = longhaul(&["convert", &log, &path(&folder, "back.csv")]).refused();
     assert!(said.contains("hlog"), "{said}");
     assert!(longhaul(&["convert", &csv, &path(&folder, "side.xls")]).refused().contains(".jsonl, .csv"));
@@ -117,7 +113,6 @@ fn an_input_that_stalls_can_be_interrupted() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Stays open without further data.
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"latency_ms\n1\n").unwrap();
         let part = folder.path(&format!(".x.csv.{}.part", child.id()));
@@ -181,7 +176,6 @@ fn what_others_write_is_read() {
     let format = r#"$remote_addr - - [$time_local] "$request" $status $body_bytes_sent $request_time"#;
     let json = longhaul(&["compare", &file, "--log-format", format, "--json"]).json();
     assert!((number(&json, "/sides/0/max_ms") - 50.0).abs() < 1e-9);
-    // An unrelated line is skipped with a warning, unless most lines are unrelated.
     let wrong = "nothing of the kind\n";
     let file = folder.file("access.log", log.to_owned() + wrong);
     let json = longhaul(&["compare", &file, "--log-format", format, "--json"]).json();
@@ -190,12 +184,10 @@ fn what_others_write_is_read() {
     assert!(longhaul(&["compare", &file, "--log-format", format]).refused().contains("access.log:2:"));
 }
 
-/// Checks the default metric and every other metric of the input.
 #[test]
 fn conversion_keeps_every_metric() {
     let folder = Folder::new();
-    // The queue, and the time before sending, are in the time of the first byte but not in the sum of the
-    // phases.
+    // The queue is in the time of the first byte but not in the sum of the phases.
     let transfer = |i: u32| {
         let at = |ms: u32| f64::from(ms + i % 7) / 1e3;
         format!(
@@ -252,7 +244,6 @@ fn an_input_is_never_the_output() {
         assert!(said.contains("which would be lost; write to another name"), "{said}");
         assert_eq!(std::fs::read_to_string(&first).unwrap(), before);
     }
-    // An existing report is overwritten.
     longhaul(&["compare", &first, &second, "--resamples", "0", "--html", &page]).ok();
 }
 

@@ -1,4 +1,4 @@
-//! Collects the JSON output of all commands in tests; `make test` validates it against the shipped schemas.
+//! Collects the JSON output of all commands; `make test` validates it against the shipped schemas.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,9 +11,7 @@ use serde_json::{Deserializer, Value};
 
 use crate::harness::project;
 
-/// Collects the documents in the output of a command: a single document, or one per line. Each must begin
-/// with the name of a schema in `docs/schema`. Text is ignored, and so are recordings, whose lines
-/// `docs/recording-native.md` describes.
+/// Ignores text and recordings.
 #[track_caller]
 pub(crate) fn keep(printed: &str) {
     if !printed.trim_start().starts_with(['{', '[']) {
@@ -42,8 +40,7 @@ pub(crate) fn keep(printed: &str) {
     }
 }
 
-/// File names consist of test and number, so that the next run of a test replaces them. A test that polls
-/// prints a thousand documents: only one of those with the same shape is written.
+/// One document of each shape: a test that polls prints a thousand.
 fn write(document: &Value) {
     #[derive(Default)]
     struct Written {
@@ -68,7 +65,6 @@ fn write(document: &Value) {
     fs::write(folder.join(format!("{test}-{number}.json")), document.to_string()).unwrap();
 }
 
-/// Collects everything that a schema can check: properties, their types, and enumerated words.
 fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
     let is_word = |text: &str| text.len() < 32 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     match value {
@@ -97,7 +93,6 @@ fn add_shape(value: &Value, path: &str, shape: &mut BTreeSet<String>) {
     }
 }
 
-/// The names of all shipped schemas.
 static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let name = |path: &Path| {
         let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();

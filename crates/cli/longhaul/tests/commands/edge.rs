@@ -10,7 +10,6 @@ use nix::sys::signal::Signal;
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
 
-/// A data centre in front of `longhaul serve`.
 struct Edge {
     folder: Folder,
     file: String,
@@ -26,7 +25,6 @@ impl Edge {
         Self::before("0ms")
     }
 
-    /// A data centre whose origin has this service time.
     fn before(service_time: &str) -> Self {
         let mut serve = Command::new(LONGHAUL);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--body", "1KB", "--service-time", service_time]);
@@ -43,7 +41,6 @@ impl Edge {
         Self { folder, file, front, admin, token, running, _origin: origin }
     }
 
-    /// Requests a path several times.
     fn get(&self, path: &str, requests: &str) {
         let url = format!("{}{path}", self.front);
         // `measured` accepts runs on a busy machine.
@@ -243,7 +240,6 @@ fn what_would_stop_a_data_centre_is_found_when_its_file_is_checked() {
     let sentence = format!("the access log {log} cannot be written: No such file or directory");
     let stopped = longhaul(&["edge", "run", &file]).refused();
     assert!(stopped.contains(&sentence), "{stopped}");
-    // The file may be for another machine.
     let warned = longhaul(&["edge", "check", &file]);
     assert_eq!(warned.code, Some(0));
     assert!(warned.stderr.contains("warning:") && warned.stderr.contains(&sentence), "{}", warned.stderr);

@@ -1,4 +1,4 @@
-//! Data centres that distribute purges through a NATS server: reloads and hot restarts of the program.
+//! Purges through a NATS server: reloads and hot restarts.
 
 use std::{
     fs,
@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until};
 
-/// lhr and fra, which are linked while fra's address is correct.
 struct Pair {
     folder: Folder,
     token: String,
@@ -59,7 +58,6 @@ impl Pair {
         }
     }
 
-    /// Writes the network's file, with these link addresses and this line in the network's table.
     fn file(&self, links: &[String; 2], line: &str) -> String {
         let path = |name: &str| self.folder.path(name).display().to_string();
         let centre = |number: usize, name: &str| {
@@ -88,7 +86,7 @@ impl Pair {
         format!("bus = \"nats://{}{rest}\"", self.nats.1)
     }
 
-    /// Writes a file per data centre, in which the address of the other data centre is wrong.
+    /// One file per data centre, in which the address of the other is wrong.
     fn apart(&self, line: &str) -> [String; 2] {
         [0, 1].map(|own| {
             let mut links = self.links.clone();
@@ -113,7 +111,6 @@ impl Pair {
         bus["error"].is_null() && bus["stream"] == format!("nats://{}/{stream}", self.nats.1)
     }
 
-    /// Whether the other data centre has applied a purge.
     fn is_applied(&self, centre: usize) -> bool {
         let purged = self.ask(centre, &["purge", "shop", "--tag", "a", "--json"]).json();
         purged["data_centres"][0]["applied_ms"].is_number()
@@ -132,26 +129,23 @@ fn purges_go_through_nats_where_there_is_no_link_and_on_through_reloads_and_othe
     let lhr = run(&files[0], "lhr", &[]);
     let mut fra = run(&files[1], "fra", &[]);
     wait_until(|| [0, 1].iter().all(|&centre| pair.works(centre, "LONGHAUL_PURGES")));
-    // The purge arrives in both directions.
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
     let shown = pair.ask(0, &["status"]).ok();
     assert!(shown.contains("/LONGHAUL_PURGES: ") && shown.contains("published, "), "{shown}");
 
-    // The reloaded file names another stream: both continue there.
     pair.apart(&pair.bus("/SECOND"));
     lhr.signal(Signal::SIGHUP);
     fra.signal(Signal::SIGHUP);
     wait_until(|| [0, 1].iter().all(|&centre| pair.works(centre, "SECOND")));
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
 
-    // After a hot restart of fra, the two processes with the same name are not reported as namesakes.
+    // The two processes with the same name are not reported as namesakes.
     let again = run(&files[1], "fra", &["--take-over"]);
     fra.says("another process has taken over");
     wait_until(|| pair.works(1, "SECOND"));
     wait_until(|| pair.is_applied(0) && pair.is_applied(1));
     assert!(pair.bus_of(1)["namesake"].is_null());
 
-    // Without a bus in the file, the status has no bus.
     pair.apart("");
     again.signal(Signal::SIGHUP);
     wait_until(|| pair.bus_of(1).is_null());

@@ -13,7 +13,6 @@ use std::{
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
 
-/// A data centre with a disk in front of `longhaul serve`, and its successors.
 struct Place {
     folder: Folder,
     admin: String,
@@ -35,7 +34,6 @@ impl Place {
         Self { folder: Folder::new(), admin, origin, token, hash, _origin: running }
     }
 
-    /// The network's file, with `centre` in the data centre's table.
     fn network(&self, name: &str, centre: &str) -> String {
         let text = format!(
             "[network]\nname = \"n\"\n[admin]\ntokens = [\"{}\"]\n\
@@ -70,7 +68,6 @@ fn run(file: &str, more: &[&str]) -> (Running, String) {
     (running, front.trim_start_matches("http://").trim_end_matches('/').to_owned())
 }
 
-/// The response on a new connection.
 fn get(front: &str, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(front)?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())?;
@@ -103,7 +100,6 @@ fn visitors_notice_nothing_when_one_process_takes_the_place_of_another() {
     let (new, same) = run(&file, &["--take-over"]);
     assert_eq!(same, front);
     old.says("another process has taken over");
-    // A request on an idle connection is served, with `Connection: close`.
     idle.write_all(b"GET /kept/a HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut said = String::new();
     idle.read_to_string(&mut said).unwrap();
@@ -116,7 +112,6 @@ fn visitors_notice_nothing_when_one_process_takes_the_place_of_another() {
     let status = place.status();
     assert_eq!(number(&status, "/epoch"), 1.0);
     assert_eq!(number(&status, "/requests/by_cache_status/miss"), 0.0);
-    // The third process replaces the second.
     let (_third, same) = run(&file, &["--take-over"]);
     assert_eq!((same, new.wait()), (front, Some(0)));
 }
@@ -160,7 +155,6 @@ fn a_place_that_nobody_has_is_taken_all_the_same() {
     let place = Place::new();
     let file = place.network("lhr", "");
     let (old, _) = run(&file, &["--take-over"]);
-    // The socket file of a killed process does not prevent a start.
     drop(old);
     assert!(place.folder.path("handover").exists());
     let (new, front) = run(&file, &["--take-over"]);
@@ -181,7 +175,6 @@ fn a_socket_that_listens_already_is_used() {
     let file = place.network("lhr", "");
     let text = std::fs::read_to_string(&file).unwrap();
     let file = place.folder.file("network.toml", text.replace("127.0.0.1:0", &front));
-    // A connection that arrives before the process starts.
     let early = thread::spawn({
         let front = front.clone();
         move || get(&front, "/early").unwrap()

@@ -1,4 +1,4 @@
-//! Tests of a key-value store: the command line, and stops and hot restarts of a data centre.
+//! A key-value store: the command line, stops, and hot restarts.
 
 use std::{
     io::Write,
@@ -131,7 +131,6 @@ fn a_namespace_is_created_without_the_file_and_is_there_after_a_restart() {
     assert!(!namespace(&store, &["list"]).ok().contains("next"));
 }
 
-/// A store that is reachable only over TLS, with a token that may write and another that may only read.
 #[test]
 fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     let tokens = ["writer", "reader"].map(|_| {
@@ -178,7 +177,6 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
         stranger.contains("no response from https://localhost:") && stranger.contains("hint: --ca FILE"),
         "{stranger}"
     );
-    // The successor of the process also uses TLS.
     let new = run(&file, &["--take-over"]);
     trusting(writer, &["put", "greeting", "again"]).ok();
     assert_eq!(old.wait(), Some(0));
@@ -186,12 +184,11 @@ fn a_store_is_asked_over_tls_and_a_reader_writes_nothing() {
     drop(new);
 }
 
-/// A network of several data centres, each in a separate region, with a store in some of them.
+/// Each data centre is in a separate region, some with a store.
 struct Several<const N: usize> {
     folder: Folder,
     file: String,
     token: String,
-    /// The operator's address and the store's address of each data centre.
     centres: [(String, String); N],
 }
 
@@ -258,7 +255,7 @@ fn a_store_is_used_in_another_data_centre() {
         assert_eq!((&line["data_centre"], &line["source"]), (&name.into(), &"lower".into()));
         assert!(line["version"] == written["version"] && line["age_ms"].is_u64(), "{line}");
     }
-    // The status of the other data centre, which was started later, may not be known yet.
+    // The status of the data centre that was started later may not be known yet.
     wait_until(|| kv(at_lhr, &["watch", "greeting"]).code == Some(0));
     assert!(kv(at_lhr, &["watch", "greeting"]).ok().contains(" lower"));
     let status = |admin: &str| longhaul(&["edge", "status", "--json", "--admin", admin]).json();
@@ -276,7 +273,6 @@ fn a_store_is_used_in_another_data_centre() {
     assert_eq!(kv(at_syd, &["get", "greeting"]).ok(), "hello");
     let shown = kv(at_syd, &["watch", "greeting"]);
     assert_eq!(shown.code, Some(1));
-    // An error contains its position.
     let wrong = std::fs::read_to_string(folder.path("network.toml")).unwrap().replace("{ lhr =", "{ lrh =");
     let wrong = folder.file("wrong.toml", wrong);
     assert!(
@@ -284,7 +280,6 @@ fn a_store_is_used_in_another_data_centre() {
     );
 }
 
-/// Writes continue while the two stores are killed in turn. In the end both contain all acknowledged writes.
 #[test]
 fn two_stores_that_are_killed_by_turns_lose_nothing() {
     let Several { folder: _folder, file, token, centres } =
@@ -302,8 +297,6 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
     let status =
         |centre: usize| longhaul(&["edge", "status", "--json", "--admin", &centres[centre].0]).json();
     let pair = |store: usize| status(store)["kv"]["pair"].clone();
-    // The writing data centre tracks whether each store responds, and uses a restarted store after it has
-    // noticed it.
     let are_linked = || {
         let links = status(2)["links"].clone();
         links.as_array().unwrap().iter().all(|link| link["up"] == true)
@@ -321,7 +314,7 @@ fn two_stores_that_are_killed_by_turns_lose_nothing() {
                 store.wait();
             }
         }
-        // Values that were only in the killed store are missing; all later writes are present.
+        // Values that were only in the killed store are missing.
         assert_eq!(kv(2, &["get", &format!("k{round}-5")]).ok(), format!("k{round}-5"));
         assert!(kv(2, &["list"]).ok().contains(&format!("k{round}-5")));
         stores[killed] = Some(start(["lhr", "nyc"][killed]));
@@ -359,7 +352,6 @@ fn an_export_is_imported_with_all_that_was_said_of_the_values() {
     assert_eq!((one.lines().count(), one), (4, other));
     assert_eq!(store.copy(&["get", "bytes", "--json"]).json()["value"], "AP8K");
 
-    // A file with an invalid line is not imported at all.
     let text = std::fs::read_to_string(&out).unwrap();
     let wrong =
         store.folder.file("wrong.jsonl", format!("{}{{\"key\": \"d\"}}\n", text.replace("\"a\"", "\"new\"")));
@@ -401,7 +393,6 @@ fn bad_input_gets_a_sentence() {
     assert!(Ended::of(elsewhere.unwrap()).refused().contains("hint: check that a data centre is running"));
     let without = Command::new(LONGHAUL).args(["edge", "kv", "list"]).env_remove("LONGHAUL_TOKEN").output();
     assert!(Ended::of(without.unwrap()).refused().contains("LONGHAUL_TOKEN has no token"));
-    // Another process has the file open.
     let second = store.folder.file(
         "second.toml",
         std::fs::read_to_string(&store.file)
@@ -447,7 +438,6 @@ fn clients_that_write_get_no_error_during_a_hot_restart() {
     }
 }
 
-/// Replaces all occurrences of a byte pattern in a file.
 fn damage(file: &std::path::Path, pattern: &[u8], with: &[u8]) {
     let mut bytes = std::fs::read(file).unwrap();
     let places: Vec<_> =
@@ -459,7 +449,6 @@ fn damage(file: &std::path::Path, pattern: &[u8], with: &[u8]) {
     std::fs::write(file, bytes).unwrap();
 }
 
-/// Stops the data centre with SIGTERM.
 fn stop(store: &mut Store) {
     let running = store.running.take().unwrap();
     running.signal(Signal::SIGTERM);

@@ -1,5 +1,4 @@
-//! A store in NATS whose stream is missing after a restart: the status, the metrics and the command that
-//! accepts it.
+//! A store in NATS whose stream is missing after a restart.
 
 use std::{
     fs,
@@ -16,7 +15,6 @@ use crate::{
     harness::{Ended, Folder, LONGHAUL, Running, free_address, longhaul, wait_until},
 };
 
-/// A NATS server with its own folder.
 struct Nats {
     folder: Folder,
     address: String,
@@ -37,7 +35,6 @@ impl Nats {
         self.process.wait().unwrap();
     }
 
-    /// Kills the server and restarts it with an empty disk.
     fn lose(&mut self) {
         self.end();
         fs::remove_dir_all(self.folder.path("nats")).unwrap();
@@ -133,7 +130,6 @@ fn a_stream_that_is_gone_after_a_restart_is_refused_until_it_is_accepted() {
     assert!(metrics(&admin).contains("longhaul_edge_kv_stream_refused{data_centre=\"lhr\"} 0\n"));
     assert!(key(&["put", "k1", "again"]).ok().starts_with("k1: version "));
     end(running);
-    // The accepted stream is now the expected one.
     let _running = run();
     wait_until(|| status()["error"].is_null());
     assert_eq!(status()["keys"], 1);

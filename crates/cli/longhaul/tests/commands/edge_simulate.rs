@@ -1,4 +1,4 @@
-//! Simulations of a planned network, with synthetic requests, a table, and the log of a data centre.
+//! Simulations of a planned network.
 
 use std::process::Command;
 
@@ -24,8 +24,7 @@ fn the_plan_that_ships_is_simulated_and_the_seed_decides() {
         first["topologies"].as_array().unwrap().iter().map(|side| side["name"].as_str()).collect();
     assert_eq!(names, ["none", "generic", "smart", "smart+regional", "custom"].map(Some));
     let requests = |side: usize| number(&first, &format!("/topologies/{side}/origin/requests"));
-    // With a shared upper tier each object is fetched once from the origin; without tiers, each of 30 data
-    // centres fetches it. The stores are not full.
+    // A shared upper tier fetches each object once, and without tiers each of 30 data centres does.
     assert!(requests(2) <= 2000.0 && requests(0) > requests(2), "{first}");
     assert_eq!(requests(1), requests(2));
 }

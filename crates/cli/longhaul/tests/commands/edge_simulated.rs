@@ -7,16 +7,13 @@ use serde_json::Value;
 
 use crate::harness::{Folder, LONGHAUL, Planet, Running, World, longhaul, number, wait_until};
 
-/// Data centres with their cities. New York is the upper tier of London and Frankfurt; the origin is in New
-/// York too.
+/// New York is the upper tier of London and Frankfurt; the origin is in New York too.
 const CENTRES: [(&str, &str); 3] = [("lhr", "london"), ("fra", "frankfurt"), ("nyc", "newyork")];
 
-/// The client's data centre, the number of requests and the seed of the objects, in sequence.
 const TURNS: [(&str, &str, &str); 5] =
     [("lhr", "80", "1"), ("fra", "80", "2"), ("nyc", "60", "3"), ("lhr", "60", "4"), ("fra", "60", "5")];
 
-/// The same network for the planet and the simulation. Without detours: on a busy machine where connecting is
-/// slow, a data centre would also receive requests from its lower tiers over another route, and store more.
+/// Without detours: where connecting is slow, a data centre would also receive other requests.
 fn network(folder: &Folder) -> String {
     let path = |name: &str| folder.path(name).display().to_string();
     longhaul(&["edge", "ca", "new", &path("authority")]).ok();
@@ -52,7 +49,6 @@ fn planet() -> Planet {
     world.tables(anycast).up()
 }
 
-/// Starts a data centre.
 fn start(planet: &Planet, network: &str, name: &str) -> Running {
     let command = [LONGHAUL, "edge", "run", network, "--data-centre", name];
     Running::listening(&mut planet.command(&format!("edge-{name}"), &command)).0
@@ -64,7 +60,6 @@ fn is_linked(planet: &Planet, name: &str) -> bool {
     links.len() + 1 == CENTRES.len() && links.iter().all(|link| link["up"] == true)
 }
 
-/// Sends requests in sequence on one connection.
 fn ask(planet: &Planet, (from, count, seed): (&str, &str, &str), file: &Path) -> Vec<Sample> {
     let file = file.display().to_string();
     let mut command = vec![LONGHAUL, "probe", "http://edge/{}", "--objects", "60", "--seed", seed];
@@ -77,7 +72,6 @@ fn ask(planet: &Planet, (from, count, seed): (&str, &str, &str), file: &Path) ->
     samples
 }
 
-/// Requests and hits as lower and upper tiers, and requests to the origin.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     lower: [f64; 2],

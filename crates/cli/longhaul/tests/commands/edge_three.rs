@@ -1,10 +1,5 @@
-//! Runs the steps of `docs/tiers.md` for three data centres on three machines: its commands, its file, and
-//! its systemd unit.
-//!
-//! A machine is a host of a planet with its own `/etc` and `/var/cache`. Only the commands of the page copy
-//! the operator's files there. The machines share only the files that any machine has, and communicate only
-//! over the network. The test replaces the operating system: copying to another machine, accounts, and
-//! systemd, whose unit it reads and runs.
+//! Runs the steps of `docs/tiers.md`: its commands, its file, and its systemd unit. A machine is a
+//! host of a planet with its own `/etc` and `/var/cache`.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 
@@ -16,10 +11,9 @@ use crate::harness::{Ended, Folder, LONGHAUL, Planet, Running, World, project, w
 /// In the order of their addresses on the planet, after the origin's.
 const MACHINES: [&str; 3] = ["lhr", "fra", "syd"];
 
-/// The hosts file of a machine: the origin's name, and the site's name for local clients.
 const HOSTS: &str = "127.0.0.1 localhost\n10.0.0.1 origin.shop.example\n127.0.0.1 www.shop.example\n";
 
-/// Replacements of programs on the machines; `$MACHINES` is the folder with the machines' files.
+/// Replacements of programs; `$MACHINES` is the folder with the machines' files.
 const SHIMS: [(&str, &str); 4] = [
     ("ssh", "machine=${1#root@}; shift; test \"$1 $2\" = 'mkdir -p' && mkdir -p \"$MACHINES/$machine$3\""),
     (
@@ -30,9 +24,7 @@ const SHIMS: [(&str, &str); 4] = [
     ("chown", "exit 0"),
 ];
 
-/// The steps of the page.
 struct Page {
-    /// Commands, by block.
     commands: Vec<Vec<String>>,
     file: String,
 }
@@ -57,7 +49,6 @@ impl Page {
     }
 }
 
-/// The data centres and the operator's machine.
 struct Network {
     folder: Folder,
     planet: Planet,
@@ -80,7 +71,7 @@ impl Network {
         std::os::unix::fs::symlink(LONGHAUL, network.folder.path("bin/longhaul")).unwrap();
         for name in MACHINES {
             fs::create_dir_all(network.machine(name).join("etc")).unwrap();
-            // Created by CacheDirectory= of the unit.
+            // CacheDirectory= of the unit creates this.
             fs::create_dir_all(network.machine(name).join("cache/longhaul")).unwrap();
             fs::write(network.machine(name).join("etc/hosts"), HOSTS).unwrap();
         }
@@ -95,7 +86,6 @@ impl Network {
         format!("{}:{}", self.folder.path("bin").display(), std::env::var("PATH").unwrap())
     }
 
-    /// Runs a command on the operator's machine.
     fn type_here(&self, command: &str) -> String {
         let mut shell = Command::new("sh");
         shell.args(["-ec", command]).current_dir(self.folder.path("operator"));
@@ -103,7 +93,6 @@ impl Network {
         Ended::of(shell.output().unwrap()).ok()
     }
 
-    /// A command on a data centre's machine.
     fn command_at(&self, name: &str, command: &str) -> Command {
         let own = self.machine(name).display().to_string();
         let script = format!(
@@ -119,7 +108,6 @@ impl Network {
         Ended::of(self.command_at(name, command).output().unwrap())
     }
 
-    /// Replaces `systemctl start`: runs the unit.
     fn start(&self, name: &str) -> Running {
         let unit = fs::read_to_string(project("docs/operation/longhaul-edge@.service")).unwrap();
         let line = |key: &str| {
@@ -136,7 +124,6 @@ impl Network {
         self.type_at(name, "longhaul edge status --json").json()
     }
 
-    /// Whether both links are up and no purge is missing.
     fn is_whole(&self, name: &str) -> bool {
         let status = self.status(name);
         let all = |pointer: &str, is_so: &dyn Fn(&Value) -> bool| {
@@ -147,7 +134,6 @@ impl Network {
             && all("/purges/data_centres", &|there| there["behind"] == 0 && there["ahead"] == 0)
     }
 
-    /// The cache status of a request from a local client.
     fn visit(&self, name: &str, path: &str) -> String {
         let file = self.machine(name).join("visit.jsonl").display().to_string();
         let command =
@@ -171,7 +157,6 @@ fn three_data_centres_run_on_three_machines_as_the_page_says() {
     let hash = said.split('"').nth(1).unwrap();
     network.folder.file("operator/network.toml", page.file.replace('…', hash));
     copy.iter().for_each(|command| drop(network.type_here(command)));
-    // Each machine has the files that it needs, and no other machine's key.
     for name in MACHINES {
         let files = fs::read_dir(network.machine(name).join("etc/longhaul")).unwrap();
         let mut files: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -198,7 +183,6 @@ fn three_data_centres_run_on_three_machines_as_the_page_says() {
         );
     }
 
-    // A purge reaches all data centres.
     let purge_at = |name: &str| {
         let command = format!("LONGHAUL_TOKEN={token} {} --json", purge[0]);
         network.type_at(name, &command).json()
@@ -212,7 +196,6 @@ fn three_data_centres_run_on_three_machines_as_the_page_says() {
         assert_eq!(network.visit(name, "/a"), "hit", "{name}");
     }
     for name in MACHINES {
-        // A request of one data centre may fill another one, its upper tier.
         wait_until(|| {
             let answer = purge_at("lhr");
             has_done(&answer, "fra") && has_done(&answer, "syd")
@@ -221,14 +204,12 @@ fn three_data_centres_run_on_three_machines_as_the_page_says() {
         assert_eq!(network.visit(name, "/a"), "hit", "{name}");
     }
 
-    // The killed data centre misses a purge.
     assert_eq!(lose, &["systemctl kill --signal KILL longhaul-edge@syd"]);
     let pid = fs::read_to_string(network.machine("syd").join("pid")).unwrap();
     network.planet.exec("syd", &["kill", "-s", "KILL", pid.trim()]).ok();
     wait_until(|| !has_done(&purge_at("fra"), "syd"));
     assert!(running[2].has_ended());
     assert!(has_done(&purge_at("fra"), "lhr"));
-    // After the restart it learns of the purge and applies it.
     running[2] = network.start("syd");
     MACHINES.iter().for_each(|name| wait_until(|| network.is_whole(name)));
     assert_ne!(network.visit("syd", "/a"), "hit");

@@ -1,4 +1,4 @@
-//! The effects of faults on real hosts, and their complete removal.
+//! The effects of faults on real hosts, and their removal.
 
 use std::process::Stdio;
 
@@ -7,7 +7,6 @@ use world::file::{Down, DownKind, Fault};
 
 use crate::harness::{Folder, LONGHAUL, Planet, Running, longhaul, sleeper, wait_until};
 
-/// Two visitors with access lines, two sites of an anycast prefix, and an origin on a link with a rate.
 const WORLD: &str = "
 [world]
 threads = 2
@@ -64,7 +63,6 @@ impl Faulty {
         self.control.fault(&fault_of(fault)).unwrap()
     }
 
-    /// Whether at least one of five pings is answered.
     fn reaches(&self, host: &str, target: &str) -> bool {
         self.planet.exec(host, &["ping", "-q", "-c", "5", "-i", "0.02", "-W", "2", target]).code == Some(0)
     }
@@ -160,7 +158,7 @@ fn visitors_of_a_withdrawn_site_are_served_by_the_other() {
     faulty.fault("withdraw = 'cdn'\nhost = 'pop-london'");
     wait_until(|| site("paris") == "pop-newyork");
     assert!(faulty.reaches("visitor", "cdn"));
-    // Packets now reach the other site, which does not know the connection; here it is on another continent.
+    // Packets reach the other site, which does not know the connection.
     let said = faulty.planet.exec("visitor", &["ping", "-q", "-c", "3", "-i", "0.1", "cdn"]).ok();
     let least: f64 = said.rsplit("= ").next().unwrap().split('/').next().unwrap().parse().unwrap();
     assert!(least > 80.0, "Paris to New York is not done in {least} ms");
@@ -185,8 +183,6 @@ fn nonsense_is_refused_with_what_there_is() {
     assert!(faulty.control.fault(&past).unwrap_err().to_string().contains("is in the past"));
 }
 
-/// A thousand random faults of all kinds while all hosts communicate. Afterwards no effect remains, and every
-/// byte is accounted for.
 #[test]
 fn a_thousand_faults_leave_nothing() {
     const SEED: u64 = 20;
@@ -232,7 +228,6 @@ fn a_thousand_faults_leave_nothing() {
         fault.lasts = Some(std::time::Duration::from_millis(1 + random.below(100) as u64));
         let number = faulty.control.fault(&fault).unwrap();
         if random.below(4) == 0 {
-            // The fault may have expired.
             let _ = faulty.control.lift(Some(number));
         }
     }

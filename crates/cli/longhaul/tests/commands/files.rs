@@ -43,7 +43,6 @@ const READ: &[(&str, &str, Figures)] = &[
     ),
 ];
 
-/// Contents, and words that the error must contain.
 const NAMED: &[(&str, [&str; 2])] = &[
     (
         "1741944600000,12,home,200,OK,t,text,true,5\n",

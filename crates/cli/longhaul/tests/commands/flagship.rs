@@ -1,10 +1,9 @@
-//! The figures that the README states for `make run` are claims of the scenario, and the scenario meets them.
+//! The README's figures for `make run` are claims of the scenario, which meets them.
 
 use serde_json::Value;
 
 use crate::harness::{Folder, longhaul, number, project};
 
-/// The limits that the scenario's claims set for a figure of a side: above, below.
 fn claimed(scenario: &toml::Table, at: &str, side: &str) -> (String, String) {
     let claims = scenario["claim"].as_array().unwrap();
     let limit = |relation: &str| {
@@ -62,7 +61,6 @@ fn the_figures_of_the_readme_are_claims_of_the_scenario() {
     }
 }
 
-/// Runs a scenario of the project with these replacements in its text.
 fn shortened(name: &str, changes: &[(&str, &str)]) -> Value {
     let mut text = std::fs::read_to_string(project(&format!("scenarios/{name}.toml"))).unwrap();
     for (from, to) in changes {
@@ -74,8 +72,7 @@ fn shortened(name: &str, changes: &[(&str, &str)]) -> Value {
     longhaul(&["run", &file, "--out", folder.path("out").to_str().unwrap(), "--json"]).measured()
 }
 
-/// The figures of failed claims. A busy machine only adds time: in a run that is INVALID, only claims of a
-/// minimum time count.
+/// A busy machine only adds time: of an INVALID run, only claims of a minimum time count.
 fn failed(result: &Value) -> Vec<&str> {
     let is_valid = result["valid"] == true;
     let claims = result["claims"].as_array().unwrap().iter();
@@ -88,8 +85,8 @@ fn failed(result: &Value) -> Vec<&str> {
 
 #[test]
 fn the_flagship_keeps_what_it_claims() {
-    // Half of the samples: 2700 per side. 80 +- 9 of them meet a loss, and 75 % of page views are 4.4
-    // standard deviations away.
+    // 2700 samples per side. 80 +- 9 meet a loss, and 75 % of page views are 4.4 standard
+    // deviations away.
     let result =
         shortened("two-providers", &[("rate = \"15/s\"", "rate = \"30/s\""), ("\"60s\"", "\"15s\"")]);
     assert_eq!(failed(&result), Vec::<&str>::new(), "{}", result["fidelity"]);

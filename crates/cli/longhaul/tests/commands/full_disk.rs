@@ -1,13 +1,10 @@
-//! Behaviour on a full disk: the error names the file, existing files are unchanged, and no partial file
-//! remains.
-//!
-//! Each test mounts a disk in a mount namespace that ends with it. That needs root, or user namespaces.
+//! Behaviour on a full disk, which each test mounts in a mount namespace. That needs root, or user
+//! namespaces.
 
 use std::process::Command;
 
 use crate::harness::{Ended, Folder, LONGHAUL};
 
-/// Runs the program with a full disk at `disk/` of the folder, which already contains the file `old`.
 fn on_a_full_disk(folder: &Folder, arguments: &str) -> Ended {
     let script = format!(
         "set -e; mkdir -p disk; mount -t tmpfs -o size=64k none disk; printf kept > disk/old; cp disk/old disk/old.html
@@ -61,7 +58,6 @@ fn files_that_are_written_whole() {
     }
 }
 
-/// The recording of an interrupted measurement is kept up to the last complete line.
 #[test]
 fn a_recording_that_cannot_go_on() {
     let folder = folder();
@@ -71,12 +67,9 @@ fn a_recording_that_cannot_go_on() {
         ended.stderr.contains("disk/p.jsonl") && ended.stderr.contains("No space left on device"),
         "{ended:?}"
     );
-    // There was no room for any record, so the file is empty.
     assert_eq!(ended.stdout, format!("{ONLY_WHAT_WAS_THERE}p.jsonl\n"), "{ended:?}");
 }
 
-/// Results that clients submit: a result that does not fit is refused, the test itself succeeds, and storing
-/// resumes when there is room again.
 #[test]
 fn a_file_of_results_that_cannot_grow() {
     let folder = Folder::new();

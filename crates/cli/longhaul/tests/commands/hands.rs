@@ -23,7 +23,6 @@ fn atlantic(name: &str) -> Planet {
         .up()
 }
 
-/// `longhaul lab SUBCOMMAND --planet NAME ...`
 fn lab(planet: &Planet, subcommand: &str, arguments: &[&str]) -> Ended {
     longhaul(&[&["lab", subcommand, "--planet", planet.name()], arguments].concat())
 }
@@ -32,13 +31,11 @@ fn detach(planet: &Planet, host: &str, command: &[&str]) -> Ended {
     lab(planet, "exec", &[&["--detach", host, "--"], command].concat())
 }
 
-/// Whether all background programs have ended.
 fn have_ended(planet: &Planet) -> bool {
     let programs = lab(planet, "logs", &["--json"]).json();
     programs.as_array().unwrap().iter().all(|program| program.get("end").is_some())
 }
 
-/// Publishes a server of the planet on this machine; returns its address.
 fn publish(planet: &Planet, server: &str, from: &str) -> (Running, String) {
     let mut command = Command::new(LONGHAUL);
     command.args(["lab", "publish", "--planet", planet.name(), server, "--from", from]);
@@ -56,7 +53,7 @@ fn a_published_server_is_as_far_away_as_it_is_from_there() {
     let said = longhaul(&[&["probe", &url][..], &arguments].concat()).measured();
     assert_eq!((number(&said, "/n"), number(&said, "/errors")), (8.0, 0.0), "{said}");
     assert_eq!(number(&said, "/body_bytes"), 24e6);
-    // Delays are never too short: the connection over the ocean takes 40 ms, and the request another 40 ms.
+    // The connection over the ocean takes 40 ms, and the request another 40 ms.
     assert!(number(&said, "/phases/total/min_ms") >= 80.0, "{said}");
     assert!(number(&planet.status(), "/fidelity/bytes_out") > 24e6);
 
@@ -80,7 +77,6 @@ fn a_server_that_is_not_there_closes_connections_and_is_said_once() {
         let mut client = TcpStream::connect(said["listen"].as_str().unwrap()).unwrap();
         assert_eq!(client.read(&mut [0]).unwrap(), 0);
     }
-    // The process ends with its planet.
     longhaul(&["lab", "down", "--planet", planet.name()]).ok();
     let ended = Ended::of(published.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(0));
@@ -128,7 +124,6 @@ fn a_program_in_the_background_is_watched_to_its_end() {
     assert_eq!(number(&programs, "/1/end/signal"), 9.0, "{programs}");
     let mut listed = programs.clone();
     for program in listed.as_array_mut().unwrap() {
-        // Programs within a status have no schema name.
         program.as_object_mut().unwrap().remove("schema");
     }
     assert_eq!(planet.status()["programs"], listed);
@@ -165,7 +160,7 @@ fn what_does_not_start_is_said_and_not_listed() {
     assert!(said.contains("its hosts are origin, visitor"), "{said}");
 }
 
-/// 20 MiB in lines of 16 bytes. The log keeps the last 16 MiB, and reports the number of dropped bytes.
+/// 20 MiB in lines of 16 bytes. The log keeps the last 16 MiB.
 #[test]
 fn a_log_keeps_its_end() {
     let planet = atlantic("long-log");
@@ -179,7 +174,6 @@ fn a_log_keeps_its_end() {
         &text[..200]
     );
     assert!(text.contains("\n[1] the end\n[1] sh ended with 0 "), "{}", &text[text.len() - 200..]);
-    // The last 16 MiB contain 2^20 lines; the first is cut by the length of "the end".
     assert_eq!(text.lines().filter(|line| *line == "[1] 123456789012345").count(), (1 << 20) - 1);
 }
 
@@ -212,7 +206,6 @@ fn folders_are_copied_there_and_back() {
 
     lab(&planet, "cp", &[&site, "origin:www/"]).ok();
     assert_eq!(planet.exec("origin", &["/srv/origin/www/site/start"]).ok(), "ran\n");
-    // Copy again over existing files.
     lab(&planet, "cp", &[&site, "origin:www"]).ok();
 
     let back = folder.path("back").display().to_string();

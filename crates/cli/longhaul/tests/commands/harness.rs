@@ -20,12 +20,10 @@ use crate::documents;
 
 pub(crate) const LONGHAUL: &str = env!("CARGO_BIN_EXE_longhaul");
 
-/// Runs the program to its end.
 pub(crate) fn longhaul(arguments: &[&str]) -> Ended {
     Ended::of(Command::new(LONGHAUL).args(arguments).output().unwrap())
 }
 
-/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub code: Option<i32>,
@@ -41,27 +39,25 @@ impl Ended {
         Self { code: output.status.code(), stdout, stderr: String::from_utf8(output.stderr).unwrap() }
     }
 
-    /// Its output; panics unless the exit code is 0.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.stdout
     }
 
-    /// Its output as JSON; panics unless the exit code is 0.
     #[track_caller]
     pub(crate) fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// The JSON of a measurement. Exit code 1 marks an invalid result of a busy machine, which is accepted.
+    /// Accepts exit code 1: an invalid result of a busy machine.
     #[track_caller]
     pub(crate) fn measured(self) -> serde_json::Value {
         assert!(matches!(self.code, Some(0 | 1)), "{self:?}");
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    /// The error of a refused command: exit code 2, empty standard output.
+    /// Exit code 2, empty standard output.
     #[track_caller]
     pub(crate) fn refused(self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");
@@ -69,7 +65,6 @@ impl Ended {
     }
 }
 
-/// A temporary folder.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -77,7 +72,6 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         std::fs::write(&path, content).unwrap();
@@ -89,14 +83,13 @@ impl Folder {
     }
 }
 
-/// Builds a world file.
 pub(crate) struct World {
     name: String,
     text: String,
 }
 
 impl World {
-    /// Makes the name unique among concurrent tests and on the machine.
+    /// Unique among concurrent tests and on the machine.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: format!("test-{name}-{}", std::process::id()), text: String::new() }
     }
@@ -111,7 +104,6 @@ impl World {
         self
     }
 
-    /// Other tables of a world file.
     pub(crate) fn tables(mut self, text: &str) -> Self {
         self.text += text;
         self
@@ -125,7 +117,6 @@ impl World {
         &self.text
     }
 
-    /// Starts the planet.
     #[track_caller]
     pub(crate) fn up(self) -> Planet {
         let folder = Folder::new();
@@ -135,13 +126,11 @@ impl World {
     }
 }
 
-/// A running planet; stops when it is dropped.
 pub(crate) struct Planet {
     name: String,
 }
 
 impl Planet {
-    /// A planet that already runs.
     pub(crate) fn of(name: String) -> Self {
         Self { name }
     }
@@ -150,12 +139,10 @@ impl Planet {
         &self.name
     }
 
-    /// Runs a program in a host to its end.
     pub(crate) fn exec(&self, host: &str, command: &[&str]) -> Ended {
         Ended::of(self.command(host, command).output().unwrap())
     }
 
-    /// Starts `longhaul serve` in a host and waits until it listens.
     pub(crate) fn serve(&self, host: &str, arguments: &[&str]) -> Running {
         let mut command = vec![LONGHAUL, "serve", "--listen", "0.0.0.0:80"];
         command.extend(arguments);
@@ -168,7 +155,6 @@ impl Planet {
         exec
     }
 
-    /// Runs a subcommand of `longhaul lab` for this planet.
     pub(crate) fn lab(&self, command: &[&str]) -> Ended {
         longhaul(&[&["lab"], command, &["--planet", &self.name]].concat())
     }
@@ -180,12 +166,11 @@ impl Planet {
 
 impl Drop for Planet {
     fn drop(&mut self) {
-        // A test may have stopped it already.
         longhaul(&["lab", "down", "--planet", &self.name]);
     }
 }
 
-/// Starts a program in a host that sleeps until it is killed, and waits until it runs.
+/// Sleeps until it is killed; returns when it runs.
 pub(crate) fn sleeper(planet: &str, host: &str) -> Running {
     let mut command = Command::new(LONGHAUL);
     command.args([
@@ -204,12 +189,10 @@ pub(crate) fn sleeper(planet: &str, host: &str) -> Running {
     running
 }
 
-/// Whether a planet with this name runs.
 pub(crate) fn is_up(name: &str) -> bool {
     std::fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("/{name}\n"))
 }
 
-/// A running program; killed when it is dropped.
 pub(crate) struct Running(Child);
 
 impl Running {
@@ -217,19 +200,17 @@ impl Running {
         Self::with_stdin(command.stdin(Stdio::null()))
     }
 
-    /// Starts a program with the standard input of the command.
     pub(crate) fn with_stdin(command: &mut Command) -> Self {
         Self(command.spawn().unwrap())
     }
 
-    /// Starts a program and waits until it prints its listen address.
     pub(crate) fn listening(command: &mut Command) -> (Self, String) {
         let mut running = Self(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         let address = running.says("listening on ");
         (running, address)
     }
 
-    /// Waits for a line with these words on standard error, and returns the text after them.
+    /// Waits for these words on standard error, and returns the rest of the line.
     #[track_caller]
     pub(crate) fn says(&mut self, words: &str) -> String {
         let lines = BufReader::new(self.0.stderr.as_mut().unwrap()).lines();
@@ -262,13 +243,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Waits for a condition that must become true. Panics after five minutes, far beyond a slow machine's time.
+/// Panics after five minutes, far beyond a slow machine's time.
 #[track_caller]
 #[expect(
     clippy::disallowed_methods,
@@ -285,7 +265,6 @@ pub(crate) fn wait_until(condition: impl Fn() -> bool) {
     panic!("the condition did not become true");
 }
 
-/// Sets a flag when it is dropped, so that threads that watch the flag also end when the test fails.
 pub(crate) struct SetOnDrop<'a>(pub &'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -294,7 +273,6 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Reads a number at a JSON pointer.
 #[track_caller]
 pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
     json.pointer(pointer)
@@ -302,12 +280,11 @@ pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
         .unwrap_or_else(|| panic!("no number {pointer} in {json}"))
 }
 
-/// A path in the project.
 pub(crate) fn project(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(path).display().to_string()
 }
 
-/// A free address, below the range of ephemeral ports.
+/// Below the range of ephemeral ports.
 pub fn free_address() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {

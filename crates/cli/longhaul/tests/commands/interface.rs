@@ -1,9 +1,7 @@
-//! Checks that the interface for scripts is stable: the options of every command with their values and
-//! defaults, and the fields of every JSON document with their types.
+//! Checks that options and fields of JSON documents are stable.
 //!
-//! Both are stored as sorted lines in `tests/interface`. A change of a line changes those files in the same
-//! commit, and CHANGELOG.md contains the reason; `LONGHAUL_INTERFACE=write cargo test -p longhaul interface`
-//! writes them.
+//! A change needs a reason in CHANGELOG.md; `LONGHAUL_INTERFACE=write cargo test -p longhaul
+//! interface` writes the files in `tests/interface`.
 
 use std::{
     collections::BTreeSet,
@@ -34,7 +32,6 @@ fn every_document_keeps_its_fields() {
     holds("fields.txt", &lines);
 }
 
-/// Compares lines with those of a file, or writes the file if requested.
 #[track_caller]
 fn holds(file: &str, lines: &BTreeSet<String>) {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interface").join(file);
@@ -52,10 +49,8 @@ fn holds(file: &str, lines: &BTreeSet<String>) {
     );
 }
 
-/// The headings of commands in help texts.
 const LISTS_OF_COMMANDS: [&str; 5] = ["Commands:", "Measure:", "Emulate:", "Run an edge network:", "Shell:"];
 
-/// Adds a line for each option of a command and of its subcommands.
 fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
     let help = longhaul(&[words, &["--help"]].concat()).ok();
     let command = words.join(" ");
@@ -72,7 +67,6 @@ fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
         } else if LISTS_OF_COMMANDS.contains(&section) && indent == 2 {
             below.extend(text.split_whitespace().next());
         } else if (2..=6).contains(&indent) && text.starts_with(['-', '<', '[']) {
-            // A short help has the description on the same line.
             text.split("  ").next().unwrap_or_default().clone_into(&mut option);
             lines.insert(format!("{command}: {option}"));
         } else if indent > 6 && text.starts_with("- ") {
@@ -88,7 +82,6 @@ fn add_command(words: &[&str], lines: &mut BTreeSet<String>) {
     }
 }
 
-/// Finds "[default: 10]", "[possible values: a, b]" and "[alias: --duration]" in a line.
 fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices('[').map(|(at, _)| &text[at..]);
     starts.filter_map(|rest| {
@@ -97,7 +90,6 @@ fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The fields of a schema as lines: path, type, and whether the field is always present.
 struct Fields<'s> {
     schema: &'s Value,
     lines: &'s mut BTreeSet<String>,

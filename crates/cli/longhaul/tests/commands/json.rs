@@ -1,4 +1,4 @@
-//! The JSON output of the commands for planets: one object with the name of its schema.
+//! The JSON output of the commands for planets.
 
 use std::{fs, process::Command};
 
@@ -64,7 +64,6 @@ fn of_a_program_it_says_the_end_and_leaves_standard_output_alone() {
     assert_eq!((ended.code, &json["exit_code"]), (Some(137), &137.into()));
     assert_eq!(json["end"], serde_json::json!({"signal": 9}));
 
-    // A program that exits with 2 differs from a missing program.
     let ended = exec("--json", &["sh", "-c", "exit 2"]);
     assert_eq!((ended.code, &last_line(&ended.stderr)["started"]), (Some(2), &true.into()));
     let ended = exec("--json", &["no-such-program"]);
@@ -130,7 +129,6 @@ fn packets_and_what_moves() {
     let links: Vec<_> = json["links"].as_array().unwrap().iter().map(names).collect();
     assert!(links.contains(&("london".into(), "newyork".into())), "{json}");
 
-    // A line per sample, until the reader closes the pipe.
     let lines = Command::new("sh")
         .args(["-c", "\"$0\" lab view --json --planet \"$1\" | head -n 2", LONGHAUL, planet.name()])
         .output();
@@ -147,7 +145,6 @@ fn packets_and_what_moves() {
     schema(&json, "lab.capture");
     assert_eq!((&json["ended"], &json["missed"]), (&"asked".into(), &0.into()));
     assert_eq!(json["bytes"], fs::metadata(&file).unwrap().len());
-    // The capture uses standard output.
     let script = "\"$0\" lab capture --planet \"$1\" --for 20ms --json -o - > /dev/null";
     let streamed = Command::new("sh").args(["-c", script, LONGHAUL, planet.name()]).output();
     let json = last_line(&Ended::of(streamed.unwrap()).stderr);
@@ -184,7 +181,6 @@ fn a_published_server_says_where_it_listens() {
     documents::keep(&line);
     let json: serde_json::Value = serde_json::from_str(&line).unwrap();
     schema(&json, "lab.publish");
-    // A port alone listens on loopback.
     assert!(json["listen"].as_str().unwrap().starts_with("127.0.0.1:"), "{json}");
     assert_eq!((&json["from"], &json["city"]), (&"visitor".into(), &"london".into()));
 }
@@ -198,7 +194,6 @@ fn files_that_were_written_are_named() {
     let files: Vec<_> = json["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
     let page = pages.join("longhaul-lab-exec.1").display().to_string();
     assert!(files.contains(&page.as_str()), "{json}");
-    // The hidden command for shell scripts has no manual page.
     assert!(!files.iter().any(|file| file.ends_with("longhaul-complete.1")), "{json}");
     for file in files {
         let text = fs::read_to_string(file).unwrap();

@@ -1,4 +1,4 @@
-//! Planets: distance, loss, names, exit codes, and complete removal.
+//! Planets: distance, loss, names, exit codes, and removal.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ fn hosts_reach_each_other_by_name_over_the_distance() {
     for version in ["-4", "-6"] {
         let text = planet.exec("visitor", &["ping", version, "-q", "-c", "3", "-i", "0.2", "origin"]).ok();
         let least: f64 = text.rsplit("= ").next().unwrap().split('/').next().unwrap().parse().unwrap();
-        // Delays are never too short: 20 ms in each direction. The benchmark checks the upper limit.
+        // 20 ms in each direction. The benchmark checks the upper limit.
         assert!(least >= 40.0, "{text}");
     }
 }
@@ -55,7 +55,7 @@ fn a_program_keeps_folder_input_and_environment() {
     assert_eq!(Ended::of(output).ok(), "found\nplain\n");
 }
 
-/// The same engine alone, and between two kernels. With the same seed both must lose the same packets.
+/// With the same seed, the engine alone and a planet must lose the same packets.
 #[test]
 fn the_planet_loses_the_packets_that_the_engine_says() {
     const PINGS: u32 = 400;
@@ -81,7 +81,7 @@ fn the_planet_loses_the_packets_that_the_engine_says() {
 
     let planet = world.up();
     let count = PINGS.to_string();
-    // Ping waits this long for the last replies; longer than a busy machine delays a process.
+    // Longer than a busy machine delays a process.
     let said = planet
         .exec("visitor", &["ping", "-4", "-q", "-c", &count, "-i", "0.005", "-W", "5", "origin"])
         .stdout;
@@ -119,7 +119,7 @@ fn a_second_planet_of_one_name_is_refused_and_the_first_lives_on() {
 #[test]
 fn a_world_may_bring_large_recordings() {
     let folder = Folder::new();
-    // 9 MiB each, so that both together exceed the limit of a single file.
+    // 9 MiB each: both exceed the limit of a single file.
     let recording = folder.file("steady.trace", "1234567\n".repeat(9 << 17));
     let trace = format!("trace = \"{recording}\"");
     let planet = World::named("recordings")
@@ -187,7 +187,7 @@ fn a_planet_in_the_foreground_tells_who_ended_it() {
     }
 }
 
-/// The parent of a process: the 4th field of its line in `/proc`, after a name in parentheses.
+/// The 4th field in `/proc`, after a name in parentheses.
 fn parent(pid: i32) -> i32 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, behind_name) = stat.rsplit_once(')').unwrap();
@@ -220,8 +220,7 @@ fn kill_9_of_a_planet_leaves_no_process() {
     wait_until(|| !is_up(planet.name()));
 }
 
-/// As a user without privileges, in a user namespace. The device is 0666 on usual distributions; otherwise
-/// root changes its mode for this test.
+/// In a user namespace. If the device is not 0666, root changes its mode for this test.
 #[test]
 fn root_is_not_needed() {
     let device = fs::metadata("/dev/net/tun").unwrap().permissions();
@@ -231,7 +230,7 @@ fn root_is_not_needed() {
     }
     let folder = Folder::new();
     let file = folder.file("w.toml", atlantic("rootless").text());
-    // Both files must be readable by all users, wherever the project was built.
+    // Readable by all users, wherever the project was built.
     let program = folder.path("longhaul");
     fs::copy(LONGHAUL, &program).unwrap();
     fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).unwrap();

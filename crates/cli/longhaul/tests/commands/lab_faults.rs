@@ -1,4 +1,4 @@
-//! Faults by command: their effects, list and removal, and errors for invalid input.
+//! Faults by command, and errors for invalid input.
 
 use crate::harness::{Planet, World, number, sleeper, wait_until};
 
@@ -10,7 +10,6 @@ fn atlantic(name: &str) -> Planet {
         .up()
 }
 
-/// Whether at least one of three pings is answered.
 fn passes(planet: &Planet) -> bool {
     planet.exec("visitor", &["ping", "-4", "-q", "-c", "3", "-i", "0.01", "-W", "1", "origin"]).code
         == Some(0)

@@ -35,7 +35,7 @@ fn status_has_the_links_that_carried_something() {
     let status = planet.status();
     let links = status["links"].as_array().unwrap();
     let there = links.iter().find(|link| link["from"] == "paris" && link["to"] == "newyork").unwrap();
-    // Three echo requests of 84 bytes, each in an Ethernet frame with 38 bytes of overhead.
+    // Three echo requests of 84 bytes, with 38 bytes of Ethernet overhead.
     assert_eq!(number(there, "/delivered/segments"), 3.0);
     assert_eq!(number(there, "/delivered/bytes"), 3.0 * (84.0 + 38.0));
     assert_eq!(number(there, "/rate_bps"), 100e6);
@@ -52,7 +52,7 @@ fn what_waits_is_what_waits_now_also_on_a_long_link() {
     let link = "rate = '200Kbit'\nrtt = '2s'\nqueue = '10s'";
     let planet =
         World::named("view-queue").host("a", "london").host("b", "paris").link("london", "paris", link).up();
-    // One datagram in 41 fragments, which the kernel sends in one burst.
+    // 41 fragments, which the kernel sends in one burst.
     let _ping =
         Running::start(planet.command("a", &["ping", "-c", "1", "-s", "60000", "b"]).stdout(Stdio::null()));
     wait_until(|| {
@@ -62,8 +62,7 @@ fn what_waits_is_what_waits_now_also_on_a_long_link() {
         let bytes = |what: &serde_json::Value| what.as_u64().unwrap();
         let (offered, waiting) = (bytes(&link["offered"]["bytes"]), bytes(&link["waiting"]["bytes"]));
         let there = bytes(&status["fidelity"]["bytes_out"]);
-        // The delivered data left the queue at least 1 s ago; in 1 s the wire takes 25 000 bytes from the
-        // queue.
+        // The data left the queue at least 1 s ago; the wire takes 25 000 bytes in 1 s.
         assert!(
             [waiting, there].contains(&0) || waiting + there + 25_000 <= offered,
             "{waiting} of {offered}, {there} there"

@@ -1,8 +1,8 @@
-//! Compares the error that a planet reports with an independent measurement: a program timestamps datagrams
-//! at both ends with one clock, while the planet, the machine or a program is disturbed.
+//! Compares the error that a planet reports with an independent measurement of datagrams, under
+//! disturbances.
 //!
-//! `cargo test --release -p longhaul two_hundred -- --ignored --nocapture` runs all disturbances many times
-//! and prints a table.
+//! `cargo test --release -p longhaul two_hundred -- --ignored --nocapture` runs all of them many
+//! times and prints a table.
 
 use std::{
     fs,
@@ -20,43 +20,34 @@ use statistics::Distribution;
 
 use crate::harness::{Folder, Planet, Running, World, longhaul, wait_until};
 
-/// The disturbance of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Trouble {
     Nothing,
-    /// The planet's process is stopped repeatedly, for 1 to 200 ms.
     Stops,
-    /// Busy programs.
     Hogs(usize),
-    /// A program that fills gigabytes of memory.
     Memory,
-    /// The receiving program is stopped like the planet.
     Frozen,
 }
 
-/// The result of a run.
 struct Trial {
-    /// Datagrams that arrived.
     n: usize,
-    /// The share of datagrams whose delay is within the reported error.
+    /// Datagrams whose delay is within the reported error.
     covered: f64,
-    /// By figure: its deviation and the reported maximum error of the emulator, in ms.
+    /// By figure: its deviation and the reported maximum error, in ms.
     figures: [(&'static str, f64, f64); 4],
 }
 
 impl Trial {
-    /// Whether the deviations of all figures are within the reported errors.
     fn is_within(&self) -> bool {
         self.figures.iter().all(|&(_, off, stated)| is_at_most(off, stated))
     }
 }
 
-/// Compares with a tolerance for sums that were added in another order.
+/// Tolerates sums that were added in another order.
 fn is_at_most(off_ms: f64, stated_ms: f64) -> bool {
     off_ms <= stated_ms + 1e-9
 }
 
-/// Datagrams of one run: 5 ms apart.
 const COUNT: usize = 400;
 const ONE_WAY_MS: f64 = 5.0;
 
@@ -87,7 +78,6 @@ fn trial(trouble: Trouble, seed: u64) -> Trial {
     judge(&planet, &port, &lines)
 }
 
-/// Disturbs the run until the sender has ended.
 #[expect(clippy::disallowed_methods, reason = "trouble has its times")]
 fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut Running) {
     let process = planet::Planet::find(Some(planet.name())).unwrap().pid();
@@ -109,20 +99,17 @@ fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut R
         Duration::from_millis(1 + random % most)
     };
     if trouble == Trouble::Frozen {
-        // Wait, because the receiver is not ready yet.
         std::thread::sleep(Duration::from_millis(200));
     }
     while !sender.has_ended() {
         std::thread::sleep(draw(300));
         if let Some(target) = target {
-            // It may have ended in the meantime.
             let _ = kill(Pid::from_raw(target), Signal::SIGSTOP);
             std::thread::sleep(draw(200));
             let _ = kill(Pid::from_raw(target), Signal::SIGCONT);
         }
     }
     for helper in &mut helpers {
-        // It may have ended already.
         let _ = helper.kill();
         let _ = helper.wait();
     }
@@ -132,7 +119,7 @@ fn shell(program: &str) -> Child {
     Command::new("sh").args(["-c", &format!("exec 2>/dev/null; {program}")]).spawn().unwrap()
 }
 
-/// The process id of the receiving witness, not of the program that started it in its host.
+/// Of the witness, not of the program that started it in its host.
 fn receiver(port: &str) -> Option<i32> {
     let is_it = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
@@ -146,7 +133,6 @@ fn receiver(port: &str) -> Option<i32> {
     found.file_name().to_str()?.parse().ok()
 }
 
-/// Compares the witness with the report of the planet.
 fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
     let journal = planet::Planet::find(Some(planet.name())).unwrap().journal().unwrap();
     let service = Service { protocol: 17, port: port.parse().unwrap() };
@@ -160,7 +146,6 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
             [sent, arrived].map(|stamp| stamp.parse().unwrap())
         })
         .collect();
-    // Any delay beyond the path itself may be the planet's.
     let span = |value_ms, sent, arrived| {
         let mut waits_ns = [[0; 2]; WAITS];
         waits_ns[0] = [sent, arrived];
@@ -191,7 +176,6 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
     }
 }
 
-/// The example program of this crate, which `cargo test` builds.
 fn witness() -> String {
     let test = std::env::current_exe().unwrap();
     let path: PathBuf = test.parent().unwrap().parent().unwrap().join("examples/witness");
@@ -199,7 +183,6 @@ fn witness() -> String {
     path.display().to_string()
 }
 
-/// Runs per disturbance.
 const RUNS: u64 = 29;
 
 const TROUBLES: [Trouble; 7] = [
@@ -218,13 +201,10 @@ fn the_truth_lies_within_the_stated_error() {
         let trial = trial(trouble, seed);
         assert!(trial.n > COUNT * 9 / 10, "{trouble:?}: {} datagrams arrived", trial.n);
         let said = format!("{trouble:?}: {:?}, {} of the datagrams", trial.figures, trial.covered);
-        // The planet cannot observe everything that delays single datagrams; these determine the maximum and
-        // slightly affect the mean. `two_hundred_runs` counts how often all figures are within the error.
+        // The planet cannot observe everything that delays single datagrams.
         assert!(trial.covered > 0.95, "{said}");
         assert!(trial.figures[..2].iter().all(|&(_, off, stated)| is_at_most(off * 0.98, stated)), "{said}");
         assert!(trial.figures[2..].iter().all(|(_, off, stated)| off * 0.9 <= *stated), "{said}");
-        // Without disturbance the reported error is small; with a process that is stopped half of the time it
-        // is large.
         let (_, off, stated) = trial.figures[3];
         let is_troubled = matches!(trouble, Trouble::Stops | Trouble::Frozen);
         assert!(!is_troubled || off > 10.0 && stated > 10.0, "{trouble:?}: {:?}", trial.figures);
@@ -248,14 +228,12 @@ fn the_same_scenario_twice_has_no_difference_beyond_the_error() {
     });
     let comparison = longhaul(&["compare", &recordings[0], &recordings[1], "--json"]).measured();
     for side in comparison["sides"].as_array().unwrap() {
-        // Two round trips, and an error that only the planet can know.
         assert!(side["own_error_ms"]["expected_request"].as_f64().unwrap() > 0.0, "{side}");
     }
     let headline = comparison["verdict"]["headline"].as_str().unwrap();
     assert!(headline.starts_with("There is no difference beyond the emulator's own error"), "{headline}");
 }
 
-/// As many runs as the time permits.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn two_hundred_runs() {

@@ -1,30 +1,25 @@
-//! A pcapng reader that is independent of the code that writes captures; it validates packets like a kernel.
+//! A pcapng reader, independent of the writer of captures; it validates packets like a kernel.
 
 use std::collections::BTreeMap;
 
-/// The contents of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    /// The interfaces by number.
     places: Vec<String>,
     pub packets: Vec<Seen>,
-    /// Missed packets per place; empty if the capture did not end gracefully.
+    /// By place; empty if the capture did not end gracefully.
     pub missed: BTreeMap<String, u64>,
 }
 
-/// A packet at a place.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub place: String,
     /// From the IP header on, cut at the snapshot length.
     pub bytes: Vec<u8>,
-    /// Length on the wire.
     pub length: usize,
     pub comment: Option<String>,
 }
 
 impl Recording {
-    /// Reads a file, which must consist of whole blocks.
     pub(crate) fn read(mut file: &[u8]) -> Self {
         assert_eq!(
             (u32_at(file, 0), u32_at(file, 8)),
@@ -68,7 +63,6 @@ impl Recording {
         self.places[u32_at(body, 0) as usize].clone()
     }
 
-    /// The pings at a place, as IP version and "request" or "reply"; sorted.
     pub(crate) fn pings(&self, place: &str) -> Vec<(u8, &'static str)> {
         let mut pings: Vec<_> =
             self.packets.iter().filter(|seen| seen.place == place).map(Seen::ping).collect();
@@ -92,11 +86,11 @@ impl Seen {
         if self.bytes[0] >> 4 == 4 { 20 } else { 40 }
     }
 
-    /// Whether the length and the checksums are correct. The hosts send no IP options or extension headers.
+    /// The hosts send no IP options or extension headers.
     pub(crate) fn is_sound(&self) -> bool {
         let (ip, transport) = self.bytes.split_at(self.transport());
-        // The sum over all data including the checksum is all ones (RFC 1071). TCP and ICMPv6 include a
-        // pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1), ICMP does not.
+        // All ones with the checksum (RFC 1071). TCP and ICMPv6 include a pseudo-header (RFC 9293
+        // section 3.1, RFC 8200 section 8.1), ICMP does not.
         let length = u32::try_from(transport.len()).unwrap().to_be_bytes();
         let (said, header, protocol, addresses) = match ip[0] >> 4 {
             4 => (usize::from(u16_at(ip, 2)), sum(ip), ip[9], &ip[12..]),
@@ -107,7 +101,6 @@ impl Seen {
         (said, header, sum(&covered)) == (self.length, 0xffff, 0xffff)
     }
 
-    /// Sequence number and payload length of a TCP segment from this port.
     pub(crate) fn tcp_payload_from(&self, port: u16) -> Option<(u32, usize)> {
         let tcp = &self.bytes[self.transport()..];
         let header = usize::from(tcp[12] >> 4) * 4;
@@ -124,7 +117,6 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// The value of the first option with this code.
 fn option(mut options: &[u8], wanted: u16) -> Option<&[u8]> {
     while !options.is_empty() {
         let [code, length] = [0, 2].map(|at| u16::from_le_bytes([options[at], options[at + 1]]));
@@ -141,7 +133,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// One's complement sum of big-endian words.
 fn sum(bytes: &[u8]) -> u16 {
     bytes.chunks(2).fold(0_u16, |sum, pair| {
         let (added, carry) = sum.overflowing_add(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));

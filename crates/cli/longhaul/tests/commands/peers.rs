@@ -1,5 +1,5 @@
-//! `longhaul probe` against independent servers: nginx, aioquic and hyper-h2. Both ends must report the same
-//! about a request.
+//! `longhaul probe` against nginx, aioquic and hyper-h2. Both ends must report the same about a
+//! request.
 
 mod hints;
 mod nginx;
@@ -11,17 +11,13 @@ use recording::{Metric, Reader, Sample};
 
 use crate::harness::{Folder, Running, longhaul, project};
 
-/// Size of the body of each server.
 const BODY: u64 = 20_000;
 
-/// The phases of the first request on a TLS connection, on a clear-text connection, and on QUIC.
 const SECURE: [Metric; 5] = [Metric::Connect, Metric::Tls, Metric::Send, Metric::Wait, Metric::Load];
 const CLEAR: [Metric; 4] = [Metric::Connect, Metric::Send, Metric::Wait, Metric::Load];
 const QUIC: [Metric; 4] = [Metric::Quic, Metric::Send, Metric::Wait, Metric::Load];
-/// The phases of a request on a reused connection.
 const REUSED: [Metric; 3] = [Metric::Send, Metric::Wait, Metric::Load];
 
-/// A folder with a self-signed certificate for `address`, and its key.
 fn certified(address: Ipv4Addr) -> Folder {
     let folder = Folder::new();
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed([address.to_string()]).unwrap();
@@ -30,14 +26,12 @@ fn certified(address: Ipv4Addr) -> Folder {
     folder
 }
 
-/// A server that is killed when this test ends for any reason.
 fn server(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", program]);
     command
 }
 
-/// The samples of a successful run with complete bodies.
 fn samples(folder: &Folder, url: &str, arguments: &[&str]) -> Vec<Sample> {
     let (file, ca) = (folder.path("run.jsonl"), folder.path("cert.pem"));
     let (file, ca) = (file.to_str().unwrap(), ca.to_str().unwrap());
@@ -65,7 +59,6 @@ fn label<'s>(sample: &'s Sample, name: &str) -> Option<&'s str> {
     sample.labels.get(name).map(String::as_str)
 }
 
-/// A Python server, and its URL.
 fn in_python(script: &str, folder: &Folder) -> (Running, String) {
     let python = project("target/peers/bin/python");
     assert!(Path::new(&python).exists(), "{python} is missing: `sh xtask/tools.sh test` installs it");

@@ -1,4 +1,4 @@
-//! The phases of requests over a path of known length: none is shorter than the round trips that it needs.
+//! The phases of requests over a path of known length.
 
 use std::fs::File;
 
@@ -31,7 +31,7 @@ fn each_handshake_and_the_answer_take_a_round_trip() {
         assert_eq!(samples.len(), 4);
         for sample in samples {
             assert_eq!((sample.status, &sample.error), (Some(200), &None), "{sample:?}");
-            // Delays are never too short: 20 ms in each direction.
+            // 20 ms in each direction.
             for &phase in phases {
                 assert!(sample.phase(phase) >= Some(40_000_000), "{version}, {phase:?}: {sample:?}");
             }

@@ -41,7 +41,6 @@ fn a_run_becomes_a_recording_and_a_summary() {
     for expected in ["connect", "send", "wait", "load", "ttfb", "total"] {
         assert!(phases.contains(&expected), "{phases:?}");
     }
-    // An IP address needs no resolver, and clear text no TLS handshake: the phases are absent, not 0.
     assert!(!phases.contains(&"dns") && !phases.contains(&"tls"), "{phases:?}");
 
     let compared = longhaul(&["compare", file, "--metric", "wait", "--json"]).measured();
@@ -69,7 +68,7 @@ fn several_servers_are_measured_side_by_side() {
         let text = std::fs::read_to_string(file).unwrap();
         serde_json::from_str::<serde_json::Value>(text.lines().next().unwrap()).unwrap()
     });
-    // Requests are interleaved: the second server's requests start half an interval later.
+    // The second server's requests start half an interval later.
     assert_eq!(
         headers.each_ref().map(|header| &header["conditions"]["offset"]),
         [&serde_json::Value::Null, &"5ms".into()]
@@ -94,7 +93,6 @@ fn a_page_is_several_requests_and_its_recording_can_be_made_again() {
     let run = ["probe", &url, "--rate", "50/s", "--count", "4", "--json", "-o", &first];
     let summary = longhaul(&[&run[..], &pages].concat()).measured();
     assert_eq!((number(&summary, "/n"), number(&summary, "/errors")), (40.0, 0.0));
-    // The latency of a page of ten requests is that of its slowest request: compare groups them by page.
     let compared = longhaul(&["compare", &first, "--requests", "10", "--json"]).measured();
     assert_eq!(compared["page"]["requests"], 10);
     let replay = ["probe", &url, "--replay", &first, "--json", "-o", &again];
@@ -112,7 +110,6 @@ fn a_page_is_several_requests_and_its_recording_can_be_made_again() {
 
 #[test]
 fn a_server_of_dns_can_be_named() {
-    // No server listens there: the query fails immediately.
     let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let ended = longhaul(&["probe", "http://shop.example/", "--dns", &nobody, "--timeout", "20s"]);
     assert_eq!(ended.code, Some(1));
@@ -149,7 +146,6 @@ fn a_server_at_a_unix_socket() {
     let recorded = std::fs::read_to_string(&file).unwrap();
     assert!(recorded.contains(&format!("\"unix socket\":\"{path}\"")), "{recorded}");
 
-    // The server has ended, and its socket file still exists.
     let ended = longhaul(&["probe", "http://shop.example/", "--unix-socket", &path]);
     assert_eq!((ended.code, ended.stdout.contains("connection refused")), (Some(1), true), "{ended:?}");
     let refused = |path: &str, more: &[&str]| {
@@ -168,7 +164,6 @@ fn a_server_at_a_unix_socket() {
 fn a_bad_server_does_not_stop_the_others() {
     let (_good, good) = serve(&[]);
     let (_other, other) = serve(&["--tls"]);
-    // No server listens there, and the certificate of the other server is not trusted.
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nowhere = format!("http://{nowhere}/");
     let ended = longhaul(&["probe", &nowhere, &good, &other, "--rate", "100/s", "--count", "20", "--json"]);
@@ -228,7 +223,6 @@ fn http3_has_one_handshake_and_a_name_may_have_a_given_address() {
 
 #[test]
 fn a_share_of_failures_may_be_too_many() {
-    // No server listens there.
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (_origin, url) = serve(&[]);
     let run = |url: &str, limit: &str| longhaul(&["probe", url, "--count", "3", "--fail-above", limit]);
@@ -298,7 +292,6 @@ fn nonsense_is_refused() {
 fn nobody_who_listens_is_an_error() {
     let (origin, url) = serve(&[]);
     drop(origin);
-    // The same rule for any number of requests: the measurement failed.
     let folder = Folder::new();
     let file = folder.path("refused.jsonl");
     let file = file.to_str().unwrap();
@@ -339,7 +332,6 @@ fn a_recording_of_one_request_holds_one() {
     assert_eq!((&end["end"]["samples"], end["end"].get("interrupted")), (&1.into(), None));
     let said = longhaul(&["probe", &url, &url, "-o", file]).refused();
     assert!(said.contains("give --output once for each URL"), "{said}");
-    // The refused command has not overwritten the file.
     assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), 3);
 }
 
@@ -354,7 +346,6 @@ fn an_interrupted_probe_says_so_in_its_file() {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut probe = Running::start(&mut command);
-    // The header alone is shorter.
     wait_until(|| file.metadata().is_ok_and(|data| data.len() > 4000));
     probe.signal(Signal::SIGINT);
     probe.says("interrupted: the run ended before its time");
@@ -367,7 +358,6 @@ fn an_interrupted_probe_says_so_in_its_file() {
     assert!(compared["warnings"].to_string().contains("interrupted"), "{}", compared["warnings"]);
 }
 
-/// The response to a GET.
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
@@ -399,7 +389,6 @@ fn a_watch_goes_on_and_says_what_it_counts() {
     assert!(page.contains(&format!("probe_success{{target=\"{url}\"}} 1")), "{page}");
     assert!(page.contains("phase=\"connect\",le=\"+Inf\"}"), "{page}");
     assert!(get(address, "/nothing").starts_with("HTTP/1.1 404"), "there is nothing else");
-    // An interrupt is the normal end of a watch; the collector gets a final push.
     watch.signal(Signal::SIGINT);
     assert_eq!(watch.wait(), Some(0));
     collector.signal(Signal::SIGINT);
@@ -421,13 +410,11 @@ fn the_system_s_store_is_trusted_or_what_stands_for_it() {
         Ended::of(command.env(name, value).output().unwrap())
     };
     assert_eq!(number(&with("SSL_CERT_FILE", &ca).json(), "/status/200"), 1.0);
-    // The file that the variable names exists but contains no certificate.
     let empty = folder.file("empty.pem", "nothing\n");
     for missing in [folder.path("no.pem"), empty.into()] {
         let said = with("SSL_CERT_FILE", &missing).refused();
         assert!(said.contains("SSL_CERT_FILE") && said.contains(missing.to_str().unwrap()), "{said}");
     }
-    // The system's store lacks the authority; the error contains a remedy.
     let refused = with("UNRELATED", &ca);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("--ca FILE") && refused.stderr.contains("SSL_CERT_FILE"), "{refused:?}");
@@ -441,7 +428,6 @@ fn header_fields_and_families_are_asked_for() {
     assert!(said.contains("127.0.0.1 is not an IPv6 address; leave out -6"), "{said}");
     let said = longhaul(&["probe", &url, "-H", "no colon"]).refused();
     assert!(said.contains("a colon and a value"), "{said}");
-    // The remedy in the error about a URL with credentials works.
     let said = longhaul(&["probe", &url.replace("http://", "http://me:secret@")]).refused();
     assert!(said.contains("-H \"Authorization: Basic") && !said.contains("secret"), "{said}");
     longhaul(&["probe", &url, "-H", "Authorization: Basic bWU6c2VjcmV0"]).ok();

@@ -29,7 +29,7 @@ fn a_scenario_becomes_a_report() {
         let n = number(&result, &format!("/comparison/sides/{side}/n"));
         assert!((109.0..=211.0).contains(&n), "{n} samples");
     }
-    // While the near path is down, its SYNs are lost and retransmitted after a second or more.
+    // While the near path is down, SYNs are retransmitted after a second or more.
     assert!(number(&result, "/comparison/sides/0/max_ms") > 1000.0);
     for claim in result["claims"].as_array().unwrap() {
         assert!(claim["holds"] == true || claim["decided"] == false, "{claim}");
@@ -66,8 +66,7 @@ fn a_program_that_dies_fails_the_scenario_with_its_last_words() {
     }
 }
 
-/// Claims hold as expected, or are undecided: on a busy machine the emulator's own error may exceed the
-/// distance to the limit.
+/// May be undecided: on a busy machine the emulator's error may exceed the distance to the limit.
 fn assert_claims<const N: usize>(result: &serde_json::Value, expected: [bool; N]) {
     let claims = result["claims"].as_array().unwrap();
     assert_eq!(claims.len(), N);
@@ -76,7 +75,6 @@ fn assert_claims<const N: usize>(result: &serde_json::Value, expected: [bool; N]
     }
 }
 
-/// A third host in a separate city, with a transfer and pings in addition to the probe.
 const THREE: &str = "[scenario]\ntitle = 'x'\n[world]\nlateness = '1s'\n\
      [[host]]\nname = 'a'\ncity = 'london'\n[[host]]\nname = 'b'\ncity = 'paris'\n[[host]]\nname = 'c'\ncity = 'oslo'\n\
      [[link]]\nbetween = ['london', 'paris']\nrate = '8Mbit'\n";
@@ -99,15 +97,13 @@ fn transfers_pings_and_faults_are_judged() {
         ),
     );
     let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
-    // While the link is down, no data passes for 1 s. Data in flight at the start of the fault needs less
-    // than 100 ms.
+    // Data in flight at the start of the fault needs less than 100 ms.
     assert_claims(&result, [true, true, true, true, false]);
     assert_eq!(result["comparison"]["sides"], serde_json::json!([]));
     assert_eq!(
         (&result["transfers"][0]["side"], &result["transfers"][0]["bytes_lost"]),
         (&"cut".into(), &0.into())
     );
-    // a and b each ping c twice; c does not ping itself.
     assert_eq!((&result["pings"][0]["hosts"], &result["pings"][0]["sent"]), (&2.into(), &4.into()));
     assert_eq!(
         result["faults"][0],
@@ -124,8 +120,6 @@ fn commands_take_turns_and_are_judged() {
         "first.sh",
         r#"sleep 0.2; echo working >&2; echo '{ "runs": [{ "name": "x", "took_ms": 12 }] }'"#,
     );
-    // The second command reads the output of the first, so it started later. Its exit code reports a failed
-    // threshold.
     let file = folder.file(
         "s.toml",
         format!(
@@ -158,7 +152,6 @@ fn commands_take_turns_and_are_judged() {
     let commands = &result["commands"];
     assert_eq!(commands[0]["value"], commands[1]["value"]);
     assert_eq!((&commands[1]["side"], &commands[1]["host"]), (&"first".into(), &"a".into()));
-    // Standard error is not part of the output.
     let log = out.join("logs/command-first-from-a.log");
     assert_eq!(std::fs::read_to_string(log).unwrap(), "working\n");
 }
@@ -234,7 +227,6 @@ fn a_planet_that_is_killed_is_to_blame_for_what_ends_with_it() {
 fn output_is_bounded_and_what_is_cut_is_said() {
     let folder = Folder::new();
     let out = folder.path("out");
-    // Both programs write without end, one to its log and one to standard error.
     let file = folder.file(
         "loud.toml",
         THREE.replacen("title = 'x'\n", "title = 'x'\nlog_limit = '20KB'\n", 1)
@@ -356,7 +348,6 @@ fn ctrl_c_ends_a_scenario_in_order() {
     assert!(number(&result, "/comparison/sides/0/n") > 0.0);
     assert_eq!(result["transfers"][0]["side"], "two");
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("PARTIAL: interrupted after"));
-    // The planet and all its processes have ended.
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
     assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");
 }

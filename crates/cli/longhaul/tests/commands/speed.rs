@@ -35,7 +35,6 @@ fn a_test_is_a_document_a_text_and_a_recording() {
     assert_eq!((number(&found, "/download/sets/0/n"), number(&found, "/upload/sets/0/n")), (2.0, 1.0));
     assert_eq!(number(&found, "/latency/idle_ms/n"), 3.0);
     assert_eq!(found["latency"]["samples"].as_array().unwrap().len(), 3);
-    // The plan has no step for loss.
     assert_eq!(found["loss"], Value::Null);
     let missing = found["missing"].as_array().unwrap();
     assert!(missing.iter().any(|missing| missing["what"] == "loss"), "{missing:?}");
@@ -90,7 +89,6 @@ fn a_result_is_left_at_a_server_that_keeps_results() {
     assert!(longhaul(&["speed", "token"]).ok().contains("--operator"));
 }
 
-/// The body of a response.
 fn body(address: &str, path: &str, fields: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{fields}\r\n").unwrap();
@@ -104,13 +102,11 @@ fn body(address: &str, path: &str, fields: &str) -> String {
 #[test]
 fn figures_are_scored_without_a_test() {
     let folder = Folder::new();
-    // The published example: an office close to its access point.
     let close = folder.file(
         "close.json",
         r#"{"download_bps": 25.7e6, "upload_bps": 5.26e6, "idle_ms": 19.5, "jitter_ms": 37.9, "loss_ratio": 0}"#,
     );
     let scored = longhaul(&["speed", "score", &close, "--json"]).json();
-    // Latency 10, loss 10, download 10; the increase under load is unknown, -20 to 20.
     assert_eq!(
         (number(&scored, "/scores/streaming/points"), number(&scored, "/scores/streaming/points_at_best")),
         (10.0, 50.0)
@@ -188,7 +184,6 @@ fn an_interrupted_test_shows_what_it_has_and_a_server_says_what_it_did() {
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
 }
 
-/// A server whose output is read line by line; killed when it is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -198,7 +193,6 @@ impl Drop for Server {
     }
 }
 
-/// The metrics of a server.
 fn get(address: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
@@ -207,7 +201,6 @@ fn get(address: &str) -> String {
     told
 }
 
-/// A line of 5 Mbit/s with HTTP/2: throughput, loss, and latency under load.
 #[test]
 fn a_line_of_a_planet_is_measured() {
     let planet = World::named("speed")
@@ -228,7 +221,7 @@ fn a_line_of_a_planet_is_measured() {
     assert_eq!(found["protocol"], "h2");
     for direction in ["download", "upload"] {
         assert_eq!(found[direction]["limited_by"], "network", "{found:#}");
-        // At most the link's rate minus headers, a twentieth: 5 x 1448/1538.
+        // The link's rate minus headers, a twentieth: 5 x 1448/1538.
         assert!(number(&found, &format!("/{direction}/bps_p90")) < 5e6);
     }
     // 600 KB take at least 0.96 s, with a probe every 0.1 s from 0.25 s on.

@@ -1,5 +1,4 @@
-//! `longhaul tcp mptcp` on planets: a phone with two networks and a server. Python programs open the MPTCP
-//! sockets.
+//! `longhaul tcp mptcp` on planets. Python programs open the MPTCP sockets.
 
 use std::{
     io::{BufRead, BufReader},
@@ -13,7 +12,6 @@ use crate::{
     harness::{Ended, LONGHAUL, Planet, Running, World, wait_until},
 };
 
-/// Listens with the given protocol and echoes the data.
 const SERVER: &str = "
 import socket, sys, threading
 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(sys.argv[1]))
@@ -27,7 +25,6 @@ while True:
     threading.Thread(target=echo, args=[listener.accept()[0]], daemon=True).start()
 ";
 
-/// Opens an MPTCP connection, sends data five times, and keeps it open.
 const CLIENT: &str = "
 import signal, socket, sys
 connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
@@ -42,7 +39,6 @@ signal.pause()
 const MPTCP: &str = "262";
 const PLAIN_TCP: &str = "0";
 
-/// A phone with two networks, and a server.
 fn planet(name: &str) -> Planet {
     let lines = "[[access]]\nname = \"wifi\"\nrtt = \"2ms\"\n[[access]]\nname = \"cell\"\nrtt = \"6ms\"\n";
     let phone =
@@ -50,7 +46,6 @@ fn planet(name: &str) -> Planet {
     World::named(name).host("server", "paris").tables(&(lines.to_owned() + phone)).up()
 }
 
-/// Starts a Python program in a host and waits until it prints `sign`.
 fn program(planet: &Planet, host: &str, arguments: &[&str], sign: &str) -> Running {
     let command = [&["python3", "-c"], arguments].concat();
     let mut running = Running::start(planet.command(host, &command).stderr(Stdio::piped()));
@@ -62,12 +57,10 @@ fn serve(planet: &Planet, port: &str, protocol: &str) -> Running {
     program(planet, "server", &[SERVER, protocol, port], "listening")
 }
 
-/// A connection from the phone; it lives as long as this process and its server.
 fn client(planet: &Planet, port: &str) -> Running {
     program(planet, "phone", &[CLIENT, port], "connected")
 }
 
-/// Connects the phone to a server with this protocol.
 fn connect_to(planet: &Planet, port: &str, protocol: &str) -> [Running; 2] {
     [serve(planet, port, protocol), client(planet, port)]
 }
@@ -80,7 +73,6 @@ fn audit(planet: &Planet, host: &str, arguments: &[&str]) -> Ended {
     planet.exec(host, &[&[LONGHAUL, "tcp", "mptcp", "--json"], arguments].concat())
 }
 
-/// The finding about the only connection, which has one subflow.
 #[track_caller]
 fn finding(planet: &Planet, host: &str) -> Value {
     let ended = audit(planet, host, &[]);
@@ -96,7 +88,6 @@ fn a_phone_with_two_networks_uses_both() {
     let planet = planet("mptcp");
     let _connection = connect(&planet, MPTCP);
     for (host, devices) in [("phone", ["net0", "net1"]), ("server", ["net0", "net0"])] {
-        // The second subflow is joined after the first data.
         wait_until(|| audit(&planet, host, &[]).code == Some(0));
         let audit = audit(&planet, host, &["--port", "80"]).json();
         let connection = &audit["connections"][0];
@@ -104,7 +95,6 @@ fn a_phone_with_two_networks_uses_both() {
         let seen: Vec<_> = subflows.iter().map(|subflow| subflow["device"].as_str().unwrap()).collect();
         assert_eq!(seen, devices, "{connection}");
         assert!(connection.get("finding").is_none(), "{connection}");
-        // Five times 1000 bytes in each direction.
         assert_eq!((&connection["bytes_sent"], &connection["bytes_received"]), (&5000.into(), &5000.into()));
     }
     let none = audit(&planet, "phone", &["--port", "81"]);
@@ -120,7 +110,6 @@ fn a_second_address_that_mptcp_may_not_use_is_named_with_the_remedy() {
     let _connection = connect(&planet, MPTCP);
     let finding = finding(&planet, "phone");
     assert_eq!(finding["cause"], "no_endpoint", "{finding}");
-    // The remedy also works for an open connection.
     let remedy: Vec<_> = finding["remedy"].as_str().unwrap().split(' ').collect();
     planet.exec("phone", &remedy).ok();
     wait_until(|| audit(&planet, "phone", &[]).code == Some(0));
@@ -149,7 +138,7 @@ fn limits_of_either_end_are_named() {
     assert_eq!(finding(&planet, "server")["cause"], "peer_opens");
 }
 
-/// The server's host drops initial SYNs with the MPTCP option, like some firewalls.
+/// Drops initial SYNs with the MPTCP option, like some firewalls.
 const LOSE_MPTCP: [&str; 3] = [
     "add table inet f",
     "add chain inet f in { type filter hook input priority 0; }",
@@ -162,8 +151,8 @@ fn a_pause_is_told_from_what_caused_it_and_sticks_to_no_other_connection() {
     let [_plain_server, _refused] = connect_to(&planet, "81", PLAIN_TCP);
     let _server = serve(&planet, "80", MPTCP);
     planet.exec("server", &["nft", &LOSE_MPTCP.join("; ")]).ok();
-    // The first SYN is lost three times, and then acknowledged without MPTCP: the kernel uses plain TCP from
-    // now on.
+    // The first SYN is lost three times, and then acknowledged without MPTCP: the kernel uses plain
+    // TCP.
     let _dropped = client(&planet, "80");
     let _paused = client(&planet, "80");
     let audit: Value = serde_json::from_str(&audit(&planet, "phone", &[]).stdout).unwrap();
@@ -178,7 +167,6 @@ fn a_pause_is_told_from_what_caused_it_and_sticks_to_no_other_connection() {
     };
     assert_eq!(of(":80", true), ("option_dropped", true));
     assert_eq!(of(":80", false), ("paused", true));
-    // Another cause, although the pause was also counted.
     assert_eq!(of(":81", true), ("peer_without_mptcp", true));
     assert_eq!(audit["counters"]["Blackhole"], 1);
 }
@@ -188,7 +176,7 @@ fn a_look_before_a_connection_takes_older_counts_away() {
     let planet = planet("watched");
     let _server = serve(&planet, "80", MPTCP);
     planet.exec("server", &["ip", "mptcp", "limits", "set", "subflows", "0"]).ok();
-    // The server refuses joins; later it accepts them, and the next connection has no endpoint for a subflow.
+    // The server refuses joins; later it accepts them, but there is no endpoint for a subflow.
     let first = client(&planet, "80");
     wait_until(|| {
         finding(&planet, "phone")["cause"] == "join_refused"
@@ -225,7 +213,6 @@ fn a_look_before_a_connection_takes_older_counts_away() {
         (&seen["finding"]["cause"], &seen["finding"]["is_certain"]),
         (&"peer_opens".into(), &true.into())
     );
-    // A single sample has only the namespace's counters, and reports that.
     let all: Value = serde_json::from_str(&audit(&planet, "server", &[]).stdout).unwrap();
     let once =
         all["connections"].as_array().unwrap().iter().find(|each| each["remote"] == seen["remote"]).unwrap();

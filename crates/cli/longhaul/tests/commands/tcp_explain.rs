@@ -1,6 +1,5 @@
-//! `longhaul tcp explain` on a planet: connections with one bottleneck each, and for each a control
-//! connection that lacks just that cause and must not be explained by it. All run concurrently, each on a
-//! separate link.
+//! `longhaul tcp explain` on a planet: connections with one bottleneck each, and a control without
+//! that cause for each. All run concurrently, each on a separate link.
 
 mod loopback;
 mod trouble;
@@ -23,9 +22,8 @@ use crate::{
     harness::{LONGHAUL, Planet, Running, World},
 };
 
-/// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, bytes
-/// per read (`chunk`), buffers, pacing in bytes per second, `burst` of bytes `every` number of seconds,
-/// `bytes` in total. Prints "moved" after `warm` bytes.
+/// `rate` in Mbit/s, bytes per read (`chunk`), pacing in bytes per second, `burst` of bytes `every`
+/// number of seconds, `bytes` in total. Prints "moved" after `warm` bytes.
 const TRAFFIC: &str = "
 import socket, sys, time
 options = dict(word.split('=') for word in sys.argv[2:])
@@ -67,7 +65,7 @@ def send():
 {'read': read, 'send': send}[sys.argv[1]]()
 ";
 
-/// Hosts `NAME-s` that sends and `NAME-r` that reads, in separate cities.
+/// `NAME-s` sends and `NAME-r` reads, in separate cities.
 fn planet(ways: &[Way]) -> Planet {
     let mut world = World::named("tcp-explain");
     for (number, way) in ways.iter().enumerate() {
@@ -85,13 +83,11 @@ fn planet(ways: &[Way]) -> Planet {
     world.up()
 }
 
-/// Starts a program of [`TRAFFIC`] in a host.
 fn traffic(planet: &Planet, host: &str, arguments: &[&str]) -> Running {
     let command = [&["python3", "-c", TRAFFIC], arguments].concat();
     Running::start(planet.command(host, &command).stderr(Stdio::piped()))
 }
 
-/// The explanation of the only connection in a host.
 #[track_caller]
 fn explain(planet: &Planet, host: &str, arguments: &[&str]) -> Value {
     let all = planet.exec(host, &[&[LONGHAUL, "tcp", "explain", "--json"], arguments].concat()).json();
@@ -99,13 +95,11 @@ fn explain(planet: &Planet, host: &str, arguments: &[&str]) -> Value {
     all[0].clone()
 }
 
-/// The kinds of all findings, the cause first.
 fn kinds(explanation: &Value) -> Vec<&str> {
     let also = explanation["also"].as_array().unwrap().iter().map(|finding| &finding["kind"]);
     std::iter::once(&explanation["kind"]).chain(also).map(|kind| kind.as_str().unwrap()).collect()
 }
 
-/// Runs a transfer with a bottleneck and checks the explanations at both ends; returns the errors.
 fn check(planet: &Planet, way: &Way) -> Vec<String> {
     let [sender, receiver] = ["s", "r"].map(|side| format!("{}-{side}", way.name));
     let warm = format!("warm={}", way.warm);
@@ -128,7 +122,6 @@ fn check(planet: &Planet, way: &Way) -> Vec<String> {
     })
 }
 
-/// The errors of an explanation.
 fn mistakes_in(said: &Value, (limit, found): &(&str, &[&str]), never: &[&str]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let mut expect = |holds: bool, what: String| mistakes.extend((!holds).then_some(what));
@@ -147,7 +140,7 @@ fn mistakes_in(said: &Value, (limit, found): &(&str, &[&str]), never: &[&str]) -
 #[test]
 fn each_way_to_be_slow_is_told_from_its_neighbour() {
     let planet = planet(&WAYS);
-    // Only a few concurrently: all of them would overload a small machine.
+    // All of them would overload a small machine.
     let next = AtomicUsize::new(0);
     let mistakes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! `longhaul tcp oscil` on loopback, and on a planet with a long path and a small receive buffer.
+//! `longhaul tcp oscil` on loopback and on a planet.
 
 use std::process::Command;
 
@@ -7,14 +7,12 @@ use serde_json::Value;
 
 use crate::harness::{Folder, LONGHAUL, Running, World, longhaul, number};
 
-/// A sender on loopback, and its address.
 fn serve(arguments: &[&str]) -> (Running, String) {
     let mut command = Command::new(LONGHAUL);
     command.args(["tcp", "oscil", "serve", "--listen", "127.0.0.1:0"]).args(arguments);
     Running::listening(&mut command)
 }
 
-/// Two rounds of a tenth of a second each.
 const PROGRAMME: &str = r#"
 repeat = 2
 [[phase]]
@@ -39,7 +37,7 @@ fn what_was_read_is_recorded_and_can_be_shown_again() {
         (json["schema"].as_str(), json["ended"].as_str()),
         (Some("longhaul.tcp.oscil/1"), Some("complete"))
     );
-    // Two rounds of 70 and 30 ms. Each phase is shorter than a second, so each has one entry.
+    // Each phase is shorter than a second, so each has one entry.
     assert_eq!(json["seconds"].as_array().unwrap().len(), 4);
     assert!(number(&json, "/summary/bytes") > 0.0);
     assert_eq!((number(&json, "/seconds/1/bytes"), number(&json, "/seconds/3/t_s")), (0.0, 0.17));
@@ -176,7 +174,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let mut command = Command::new(LONGHAUL);
     command.args(["tcp", "oscil", "read", &address, "--for", "10min", "--output"]).arg(&file);
     let reader = Running::start(command.stdout(std::process::Stdio::null()));
-    // The sender reports only the end of a connection, so its start is observed at the reader's socket.
+    // The sender reports only the end of a connection.
     let diag = tcp::diag::Diag::open().unwrap();
     let port: u16 = address.rsplit(':').next().unwrap().parse().unwrap();
     crate::harness::wait_until(|| {
@@ -226,15 +224,11 @@ fn over_300_ms_the_window_is_what_the_buffer_allows_and_bounds_what_comes() {
     assert!(number(&json, "/conditions/rtt_ms") >= 300.0);
     let [window, buffer, queue] = ["window_bytes", "rcvbuf_bytes", "queue_bytes"]
         .map(|name| number(&json, &format!("/summary/{name}")));
-    // The initial window is half of the buffer, 65 535 bytes here. The kernel grows the buffer to its limit,
-    // part of which is metadata.
+    // The initial window is half of the buffer; the kernel grows the buffer to its limit.
     assert!((65_535.0..=buffer).contains(&window) && buffer <= BUFFER, "{}", json["summary"]);
-    // At most one buffer arrives per round trip: 24 buffers, plus one in flight. The link could deliver 35
-    // times as much.
+    // At most one buffer arrives per round trip, plus one in flight.
     let received = number(json["samples"].as_array().unwrap().last().unwrap(), "/tcp_info/bytes_received");
     assert!(received <= 25.0 * BUFFER, "{received}");
-    // A reader that stops for six round trips has at least its initial window in the queue. The kernel closes
-    // the window, or would close it if it had not advertised more before.
     assert!((65_535.0..=BUFFER).contains(&queue), "{queue}");
     let closed = ["Want", "To"].map(|how| number(&json, &format!("/counters/TCP{how}ZeroWindowAdv")));
     assert!(closed.iter().sum::<f64>() > 0.0, "{}", json["counters"]);

@@ -1,10 +1,9 @@
-//! `longhaul tcp ports` on planets, whose hosts use no other ports, and its errors.
+//! `longhaul tcp ports` on planets, whose hosts use no other ports.
 
 use serde_json::Value;
 
 use crate::harness::{Folder, LONGHAUL, Planet, World, longhaul, number};
 
-/// A host with 400 source ports, the first of them even, and a server.
 fn planet(name: &str) -> Planet {
     let table = "[[host]]\nname = \"client\"\ncity = \"london\"\n\
                  sysctl = { \"net.ipv4.ip_local_port_range\" = \"40000 40399\" }\n";
@@ -22,7 +21,6 @@ fn by_default_even_ports_come_first_and_the_remedies_take_both() {
     let (page, charts) = (folder.path("ports.html"), folder.path("charts"));
     let drawn = ["--html", page.to_str().unwrap(), "--svg", charts.to_str().unwrap()];
     let measured = ports(&planet, &[&["--rate", "10/s", "--window", "40"][..], &drawn].concat());
-    // Four strategies on the same axes form one drawing, with all points even without --samples.
     let chart = std::fs::read_to_string(charts.join("scatter.svg")).unwrap();
     for name in ["kernel-default", "random-bind", "random-window (40 ports)", "full-range", "even", "odd"] {
         assert!(chart.contains(name), "{name}");
@@ -44,7 +42,7 @@ fn by_default_even_ports_come_first_and_the_remedies_take_both() {
             assert_eq!(odd, [0.0, 1.0], "{run}");
             assert!(run["finding"].as_str().unwrap().contains("even ports"), "{run}");
         } else {
-            // 200 draws with probability 1/2: six standard deviations of sqrt(200 / 4) are a share of 0.212.
+            // Six standard deviations of sqrt(200 / 4) are a share of 0.212.
             assert!((odd[0] - 0.5).abs() < 0.212, "{run}");
         }
     }
@@ -68,7 +66,6 @@ fn a_destination_in_another_city() {
     let address = planet.exec("client", &["getent", "ahostsv4", "server"]).ok();
     let address = address.split_whitespace().next().unwrap();
     let measured = ports(&planet, &[&format!("{address}:80"), "--share", "5%", "--strategy", "full-range"]);
-    // 5 % of 400.
     assert_eq!(measured["strategies"][0]["first_half"]["n"], 20, "{measured}");
     assert_eq!(measured["is_own_listener"], false);
     let refused = planet.exec("client", &[LONGHAUL, "tcp", "ports", &format!("{address}:81")]).refused();
@@ -82,8 +79,8 @@ fn udp_with_reuse_address_gets_ports_twice() {
     let measured = ports(&planet, &["--udp", "--share", "100%"]);
     let [default, .., shared] = measured["strategies"].as_array().unwrap().as_slice() else { panic!() };
     assert_eq!(default["duplicates"], 0, "{default}");
-    // 400 draws with repetition leave 400 x (1 - 1/400)^400 = 147 ports unused; six standard deviations are
-    // 37.
+    // 400 draws with repetition leave 400 x (1 - 1/400)^400 = 147 ports unused; six standard
+    // deviations are 37.
     assert_eq!(shared["reuse_address"], true);
     assert!((number(shared, "/duplicates") - 147.0).abs() < 37.0, "{shared}");
 }

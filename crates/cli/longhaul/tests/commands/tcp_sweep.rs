@@ -15,7 +15,6 @@ use crate::{
     harness::{Ended, Folder, LONGHAUL, Running, is_up, longhaul, number, wait_until},
 };
 
-/// Two round trips on a slow link, a second each, on a machine that may be busy.
 const SMALL: &str = "rtt = ['5ms', '20ms']\nrate = ['20Mbit']\nrmem = ['4MiB']\nprogramme = ['steady']\nfor = '1s'\n\
      [world]\nlateness = '1s'\n";
 
@@ -27,7 +26,6 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The results of single runs, by name.
 fn records(out: &Path) -> Vec<PathBuf> {
     let entries =
         fs::read_dir(out.join("cells")).unwrap().map(|entry| entry.unwrap().path().join("cell.json"));
@@ -50,7 +48,6 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
             json!({ "rtt_ms": rtt_ms, "rate_mbps": 20.0, "rmem_bytes": 4 << 20, "programme": "steady" })
         );
         assert_eq!(cell["n"], 1);
-        // At least TCP's initial window, and no buffer beyond its limit.
         assert!(number(cell, "/bytes") > 0.0 && number(cell, "/window_bytes") >= 65_535.0, "{cell}");
         assert!(number(cell, "/rcvbuf_bytes") <= f64::from(4 << 20), "{cell}");
     }
@@ -62,8 +59,7 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     );
     assert!(fs::read_to_string(out.join("sweep.html")).unwrap().contains("A reader in 2 worlds"));
 
-    // On a busy machine the results may be invalid. They are marked valid, because this test is about valid
-    // results.
+    // Results of a busy machine may be invalid; this test is about valid ones.
     for path in records(&out) {
         let mut record = json(&path);
         (record["fidelity"]["valid"], record["read"]["reasons"]) = (true.into(), json!([]));
@@ -76,7 +72,7 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     let after: Vec<_> = records(&out).iter().map(|path| fs::metadata(path).unwrap().ino()).collect();
     assert_eq!(before, after);
 
-    // More values are more runs. A damaged result, or one of another cell, does not count.
+    // A damaged result, or one of another cell, does not count.
     fs::write(&records(&out)[0], "{").unwrap();
     let said = sweep(&out, &[&file, "--rtt", "5ms,20ms,30ms", "--dry-run"]).ok();
     assert!(said.contains("3 cells, 3 runs, of which 1 are measured already"), "{said}");
@@ -84,7 +80,6 @@ fn a_sweep_is_measured_once_and_goes_on_where_something_is_missing() {
     assert!(said.contains("2 cells, 2 runs; about "), "{said}");
 }
 
-/// A running cell that would take a minute.
 fn under_way(out: &Path) -> (Running, String) {
     let mut command = Command::new(LONGHAUL);
     command.args([

@@ -1,4 +1,4 @@
-//! `longhaul tcp window`: its text for given kernels, its exit codes, and the settings of a planet's host.
+//! `longhaul tcp window`: text for given kernels, exit codes, and the settings of a planet's host.
 
 use crate::harness::{Ended, Folder, LONGHAUL, World, longhaul};
 
@@ -8,8 +8,7 @@ fn window(arguments: &[&str]) -> Ended {
 
 #[test]
 fn a_plan_as_text() {
-    // 1 Gbit/s x 121 ms / 8 = 15.125 MB = 14.42 MiB, in steps of 1 MiB; by default half of a buffer is
-    // window.
+    // 1 Gbit/s x 121 ms / 8 = 14.42 MiB, in steps of 1 MiB; half of a buffer is window.
     let text = window(&["--rtt", "20ms,121ms", "--rate", "1Gbit", "--kernel", "5.15"]).ok();
     let expected = "\
 1.00 Gbit/s on one connection, Linux 5.15
@@ -40,7 +39,6 @@ fn a_plan_as_json() {
     assert_eq!(plan["window_bytes"], 128 << 20);
     assert_eq!(plan["rmem_max_bytes"], 512 << 20);
     assert_eq!(plan["rule"], "tcp_adv_win_scale = -2: window = buffer / 4");
-    // Several round trips are an array.
     let plans = window(&["--rtt", "20ms", "--rtt", "121ms", "--rate", "1Gbit", "--json"]).json();
     assert_eq!(
         (plans[0]["bdp_bytes"].as_u64(), plans[1]["bdp_bytes"].as_u64()),
@@ -70,8 +68,8 @@ fn destinations_that_buffers_cap() {
     let file = folder.file("places", "# from Paris\nlondon 8ms\n\nsydney 150ms\nmelbourne 282ms # far\n");
     let all = ["--check", file.as_str(), "--rate", "1Gbit", "--kernel", "6.18"];
     let ended = window(&all);
-    // Sending with 4 MiB: 5/8 of it at 8 ms are 2621 Mbit/s, all of it at 150 ms are 224. Receiving with 32
-    // MiB, 1/2 to 170/256 of it window: 895 to 1188 at 150 ms, 476 to 632 at 282 ms.
+    // 5/8 of 4 MiB at 8 ms are 2621 Mbit/s, all of it at 150 ms 224. 1/2 to 170/256 of 32 MiB: 895
+    // to 1188 at 150 ms, 476 to 632 at 282 ms.
     let expected = "\
 How fast one connection can be by this side's buffers, Linux 6.18
                                buffer                window             Mbit/s   0 to 1.00 Gbit/s
@@ -89,7 +87,6 @@ depends: receiving on the memory of packets, sending on how soon the program wri
 remedy: longhaul tcp window --rtt 282ms --rate 1000Mbit --kernel 6.18 says which settings reach it
 ";
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), expected));
-    // Near enough, or large enough.
     let near = ["--check", "--rtt", "8ms", "--rate", "1Gbit", "--kernel", "6.18"];
     assert_eq!(window(&near).code, Some(0));
     let large = [all.as_slice(), &["--rmem", "128MiB", "--wmem", "128MiB", "--json"]].concat();
@@ -118,7 +115,6 @@ fn a_kernel_newer_than_any_that_was_tried_gets_a_note() {
     assert!(newer.stderr.contains("Linux 99.7 is newer than 7.3, the newest tested version"), "{newer:?}");
     assert!(newer.ok().contains("Linux 99.7"));
     assert_eq!(path("7.3").stderr, "");
-    // The oldest known kernel also has a buffer limit.
     assert!(window(&["--rtt", "100ms", "--kernel", "3.4"]).ok().contains("6 MiB"));
 }
 

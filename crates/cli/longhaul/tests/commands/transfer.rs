@@ -1,4 +1,4 @@
-//! `longhaul transfer` on loopback, and on a planet with a narrow, lossy or dead path.
+//! `longhaul transfer` on loopback and on a planet.
 
 use std::process::{Child, Command, Stdio};
 
@@ -34,7 +34,7 @@ fn a_lossy_path_costs_time_and_no_byte() {
     {
         assert_eq!(number(&summary, pointer), expected, "{pointer}");
     }
-    // 5 MB are 3450 segments: the probability that all arrive without a retransmission is 0.99^3450 = 1e-15.
+    // 3450 segments: all arrive without a retransmission with probability 0.99^3450 = 1e-15.
     assert!(number(&summary, "/retransmits") > 0.0, "{summary}");
     assert!(number(&summary, "/rtt_min_ms") >= 10.0, "{summary}");
     let intervals = summary["intervals"].as_array().unwrap();
@@ -51,7 +51,6 @@ fn multipath_tcp_is_spoken_by_both_ends_or_falls_back() {
         let summary = send(&planet, port, &["--bytes", "1MB", "--mptcp", "--json"]).json();
         assert_eq!((number(&summary, "/bytes_received"), summary["protocol"].as_str()), (1e6, Some("mptcp")));
         assert_eq!(summary["fell_back"], fell_back, "{summary}");
-        // One path has one subflow; TCP has none.
         assert_eq!(summary.get("subflows").and_then(|n| n.as_u64()), (!fell_back).then_some(1));
     }
 }
@@ -62,12 +61,11 @@ fn a_path_that_is_down_for_a_second_is_a_stall_of_a_second() {
     let _server = serve(&planet, &[]);
     let sender = begin(&planet, &["--bytes", "5MB", "--json"]);
     set_down(&planet, true);
-    // The minimum duration of the fault.
     assert!(Command::new("sleep").arg("1").status().unwrap().success());
     set_down(&planet, false);
     let summary = Ended::of(sender.wait_with_output().unwrap()).json();
-    // Data in the queue or in flight still arrives, within 22 ms. The rest of the margin is for a receiver
-    // that gets no processor time and reads late.
+    // Data in flight arrives within 22 ms. The margin is for a receiver that gets no processor
+    // time.
     assert!(number(&summary, "/stall/longest_s") >= 0.5, "{summary}");
     assert_eq!((number(&summary, "/bytes_received"), number(&summary, "/bytes_lost")), (5e6, 0.0));
     let intervals = summary["intervals"].as_array().unwrap();
@@ -85,13 +83,12 @@ fn a_path_that_dies_leaves_the_transfer_unfinished() {
     let summary = ended.measured();
     let why = summary["unfinished"].as_str().unwrap();
     assert!(why.contains("no receipt arrived for 2s"), "{why}");
-    // Data in flight is not known to be lost; data that was acknowledged before is known to have arrived.
+    // Data in flight is not known to be lost, but acknowledged data has arrived.
     assert_eq!((summary.get("bytes_lost"), summary.get("bytes_received")), (None, None));
     let (sent, unknown) = (number(&summary, "/bytes_sent"), number(&summary, "/bytes_unacknowledged"));
     assert!(unknown > 0.0 && unknown < sent, "{summary}");
 }
 
-/// Starts a transfer, and waits until the planet has delivered the first megabyte.
 fn begin(planet: &Planet, arguments: &[&str]) -> Child {
     let mut command = vec![LONGHAUL, "transfer", "send", "origin:5201"];
     command.extend(arguments);
@@ -118,11 +115,10 @@ fn a_window_of_a_power_of_two_is_kept_and_a_start_left_out() {
     let _server = serve(&planet, &["--window", "256KiB"]);
     let arguments = ["--for", "3s", "--omit", "1s", "--congestion", "reno", "--json"];
     let summary = send(&planet, "5201", &arguments).json();
-    // 256 KiB every 100 ms are 20.97 Mbit/s. 2 s contain 20 windows, of which one at an end may or may not
-    // count: 5 %. If the kernel doubled the window, the result would be 42; a late receiver lowers it.
+    // 256 KiB every 100 ms are 20.97 Mbit/s. One of 20 windows may or may not count: 5 %.
     assert!(number(&summary, "/goodput_mbps") < 20.97 * 1.05, "{summary}");
     assert_eq!(number(&summary, "/omitted_s"), 1.0);
-    // The memory of the sender's kernel is about the data in flight, which the window limits.
+    // The memory is about the data in flight, which the window limits.
     assert!(number(&summary, "/memory/most_bytes") >= 262_080.0, "{summary}");
 }
 
@@ -159,7 +155,7 @@ fn mistakes_are_named() {
             "sysctl net.core.rmem_max=2000000000",
         ),
         (&["transfer", "serve", "--listen", "everywhere"], "everywhere"),
-        // Documentation addresses (RFC 5737), which no machine has.
+        // RFC 5737: no machine has this address.
         (&["transfer", "serve", "--listen", "192.0.2.1:1"], "cannot listen on 192.0.2.1:1"),
     ] {
         let said = longhaul(arguments).refused();

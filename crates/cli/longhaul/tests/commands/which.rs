@@ -1,13 +1,10 @@
-//! Selection of the planet and of the command.
-//!
-//! Planets are found in a network namespace. These tests create a separate one, which contains no planets of
-//! other tests.
+//! Selection of the planet and of the command, in a network namespace without planets of other
+//! tests.
 
 use std::process::{Command, Stdio};
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, project};
 
-/// A separate network namespace, until it is dropped.
 struct Alone {
     holder: Running,
 }
@@ -53,7 +50,7 @@ fn the_planet_that_came_up_last_is_meant_unless_another_is_named() {
     let none = alone.run(&["lab", "status"]).refused();
     assert!(none.contains("no planet is up") && none.contains("hint: start one with"), "{none}");
 
-    // The names are chosen so that their order differs from the start order.
+    // Their order differs from the start order.
     up("z");
     let only = alone.run(&["lab", "status", "--json"]);
     assert_eq!(only.stderr, "");
@@ -70,14 +67,11 @@ fn the_planet_that_came_up_last_is_meant_unless_another_is_named() {
     assert_eq!(flagged.json()["name"], "m");
     let gone = alone.run_with("y", &["lab", "status"]).refused();
     assert!(gone.contains("LONGHAUL_PLANET: no planet named \"y\" is up; running: m, z"), "{gone}");
-    // An empty variable is ignored.
     assert_eq!(alone.run_with("", &["lab", "status", "--json"]).json()["name"], "m");
 
-    // A suggested command still selects this planet after a third has started.
     let fault = alone.run(&["lab", "fault", "host", "b", "--loss", "1%"]).ok();
     assert!(fault.ends_with("longhaul lab fault lift 1 --planet m\n"), "{fault}");
 
-    // Commands that cannot be undone do not choose a planet.
     let down = alone.run(&["lab", "down"]).refused();
     assert!(down.contains("several planets are up, pick one with --planet: m, z"), "{down}");
     let down = alone.run_with("z", &["lab", "down"]).stderr;
@@ -115,7 +109,6 @@ fn the_planet_of_a_fault_may_be_named_anywhere() {
             "{words:?}: {said}"
         );
     }
-    // Options for a link are not silently ignored.
     for words in [
         ["--loss", "1%", "host", "b"].as_slice(),
         &["--for", "1s", "city", "london"],
@@ -172,7 +165,6 @@ fn a_world_for_a_scenario_and_the_reverse_are_answered_with_the_right_command() 
         assert!(said.contains("this is a scenario, and a world is expected"), "{said}");
         assert!(said.contains(&format!("hint: run it with: longhaul run {scenario}")), "{said}");
     }
-    // An error in a file of the correct kind is reported unchanged.
     let wrong = folder.file("w.toml", "[[host]]\nname = 'a'\ncity = 'lodnon'\n");
     assert!(longhaul(&["lab", "up", &wrong]).refused().contains("unknown city \"lodnon\""));
     let wrong = folder.file("s.toml", "[scenario]\ntitel = 'x'\n");
@@ -189,13 +181,11 @@ fn names_of_files_may_have_blanks() {
     assert_eq!(json["sides"][1]["label"], "my run");
     let example = folder.path("an example");
     let ended = longhaul(&["example", example.to_str().unwrap()]);
-    // The suggested command can be run.
     let shown = ended.stderr.split_once("try: longhaul ").unwrap().1.trim();
     let script = format!("'{LONGHAUL}' {shown} --resamples 0 --json");
     let compared = Ended::of(Command::new("sh").args(["-c", &script]).output().unwrap()).json();
     // The published figure: both files hold 90 000 requests.
     assert_eq!(compared["sides"][0]["n"], 90_000);
-    // Writing again gives identical files; other files are not overwritten.
     longhaul(&["example", example.to_str().unwrap()]).ok();
     folder.file("an example/provider-b.csv", "mine");
     let said = longhaul(&["example", example.to_str().unwrap()]).refused();

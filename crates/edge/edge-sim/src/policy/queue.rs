@@ -7,11 +7,9 @@ use crate::number::ByNumber;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnHit {
     Stays,
-    /// The object moves to the newest end.
     Moves,
 }
 
-/// Objects from the newest to the oldest.
 #[derive(Debug)]
 pub(crate) struct Queue {
     capacity: u64,
@@ -26,12 +24,11 @@ pub(crate) struct Queue {
 struct Node {
     number: u64,
     bytes: u64,
-    /// The neighbours. Both ends link to [`ENDS`].
+    /// Both ends link to [`ENDS`].
     older: usize,
     newer: usize,
 }
 
-/// The sentinel node between the newest and the oldest object.
 const ENDS: usize = 0;
 
 impl Queue {
@@ -86,7 +83,6 @@ impl Queue {
         self.free.push(place);
     }
 
-    /// Links a node as the newest.
     fn link(&mut self, place: usize) {
         let newest = self.nodes[ENDS].older;
         self.nodes[place].older = newest;
@@ -109,7 +105,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compared with a plain list.
         #[test]
         fn it_is_a_list(
             steps in prop::collection::vec((0_u64..20, 1_u64..40, any::<bool>()), 1..300),

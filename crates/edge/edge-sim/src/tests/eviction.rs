@@ -1,9 +1,10 @@
-//! Compares the hits of eviction policies with another simulator, libcachesim 0.3.5 of PyPI, over the same
-//! requests.
+//! Compares the hits of eviction policies with another simulator, libcachesim 0.3.5 of PyPI, over
+//! the same requests.
 //!
-//! `zipf.csv` has 5000 requests for 600 objects of 100 to 4099 bytes, by Zipf's law with exponent 0.9
-//! (Python's `random.choices`, seed 7). The expected counts are from `libcachesim.FIFO(bytes)`, `LRU(bytes)`
-//! and `S3FIFO(bytes, move_to_main_threshold=1)`, with `cache.get(request)` for each request.
+//! `zipf.csv` has 5000 requests for 600 objects of 100 to 4099 bytes, by Zipf's law with exponent
+//! 0.9 (Python's `random.choices`, seed 7). The expected counts are from `libcachesim.FIFO(bytes)`,
+//! `LRU(bytes)` and `S3FIFO(bytes, move_to_main_threshold=1)`, with `cache.get(request)` for each
+//! request.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! A table of requests: `time,key,size`, and optionally `city`, in seconds, any text, bytes, and a city of
-//! the gazetteer.
+//! A table of requests: `time,key,size`, and optionally `city`, in seconds, any text, bytes, and a
+//! city of the gazetteer.
 //!
-//! A header line may specify another order of the columns. Fields are not quoted, so keys cannot contain
-//! commas.
+//! A header line may specify another order of the columns. Fields are not quoted, so keys cannot
+//! contain commas.
 
 use std::{
     io::BufRead,
@@ -21,9 +21,9 @@ pub(super) struct Csv<R> {
     path: PathBuf,
     buffer: Vec<u8>,
     line: u64,
-    /// The columns of time, key, size and city.
+    /// Of time, key, size and city.
     columns: [Option<usize>; 4],
-    /// The first line, if it is a request.
+    /// Set if the file has no header line.
     first: Option<Vec<u8>>,
 }
 

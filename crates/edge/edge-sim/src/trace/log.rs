@@ -1,7 +1,7 @@
 //! An access log of a data centre or of another server. Takes the cacheable requests of one zone.
 //!
-//! A separate thread reads the log, because the crate `recording` pushes events, and a simulation pulls
-//! requests.
+//! A separate thread reads the log, because the crate `recording` pushes events, and a simulation
+//! pulls requests.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +20,6 @@ use recording::{AccessLog as Format, Counts, Event, Labels, Options, Sample, Sin
 use super::{Written, by_rule};
 use crate::{Error, left_out::LeftOut};
 
-/// The zone whose requests are taken.
 #[derive(Debug, Clone)]
 pub(super) struct Of {
     pub network: Arc<Network>,
@@ -33,23 +32,17 @@ pub(super) struct AccessLog {
     read: Receiver<Read>,
     ready: IntoIter<(u64, Written)>,
     path: PathBuf,
-    /// The line of the last request.
     line: u64,
     pub(super) left_out: LeftOut,
-    /// Warnings about lines.
     pub(super) notes: Vec<String>,
 }
 
-/// A message of the reading thread.
 enum Read {
-    /// Requests with their line numbers.
     Requests(Vec<(u64, Written)>),
-    /// The end of the log, or an error.
     End(LeftOut, Result<Vec<String>, recording::Error>),
 }
 
 impl AccessLog {
-    /// Starts to read a file. `format` is the format of its lines, unless it can be detected.
     pub(super) fn new(path: &Path, format: Option<Format>, of: Of) -> Result<Self, Error> {
         let (sender, read) = sync_channel(AHEAD);
         let owned = path.to_owned();
@@ -130,11 +123,10 @@ impl Taker {
     }
 }
 
-/// The counter of a reason to skip a request.
 type Why = fn(&mut LeftOut) -> &mut u64;
 
 impl Of {
-    /// Converts a complete response to a GET. The length of the object is unknown for all others.
+    /// Only a complete 200 response to a GET reveals the length of the object.
     fn written(&self, sample: &Sample) -> Result<Written, Why> {
         let label = |name: &str| sample.labels.get(name).map(String::as_str);
         let request = label("request").and_then(request);
@@ -162,8 +154,7 @@ impl Of {
         Ok(Written { at_ns, key, bytes, city: None, fresh_ns })
     }
 
-    /// Whether a request belongs to the zone: by its zone, otherwise by its host. Without either, all
-    /// requests belong to it.
+    /// By its zone, otherwise by its host. Without either, all requests belong to the zone.
     fn is_ours(&self, zone: Option<&str>, host: Option<&str>) -> bool {
         match (zone, host) {
             (Some(zone), _) => zone == self.network.zones[self.zone].name,
@@ -173,27 +164,23 @@ impl Of {
     }
 }
 
-/// Method and target of a request line such as "GET /a?b HTTP/1.1".
 fn request(line: &str) -> Option<(&str, &str)> {
     let (method, rest) = line.split_once(' ')?;
     Some((method, rest.rsplit_once(' ').map_or(rest, |(target, _)| target)))
 }
 
-/// A host without its port, in lower case.
+/// Without its port, in lower case.
 fn host(host: &str) -> String {
     let port = host.rfind(':').filter(|&at| host[at + 1..].bytes().all(|byte| byte.is_ascii_digit()));
     host[..port.unwrap_or(host.len())].trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Labels that contain the host.
 const HOSTS: [&str; 4] = ["host", "http_host", "authority", "server_name"];
 
-/// The host in the URLs of a log without hosts.
 const NO_HOST: &str = "host";
 
 /// Requests per message, and the number of messages that are buffered.
 const TOGETHER: usize = 4096;
 const AHEAD: usize = 4;
 
-/// Identifies warnings about skipped lines.
 const LEFT_OUT: &str = "left out";

@@ -5,11 +5,10 @@ use recording::{AccessLog, Counts, Event, Options, Sink};
 #[derive(Debug)]
 pub(super) enum Found {
     Table,
-    /// An access log in this format, or in one that is detected later.
+    /// `None` if the format is detected later.
     Log(Option<AccessLog>),
 }
 
-/// Uses the first bytes of the file.
 pub(super) fn recognise(head: &[u8]) -> Found {
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let field = first.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
@@ -20,7 +19,6 @@ pub(super) fn recognise(head: &[u8]) -> Found {
     if is_table { Found::Table } else { Found::Log(usual_format(head)) }
 }
 
-/// The first format in which the complete lines at the beginning of a file can be read.
 fn usual_format(head: &[u8]) -> Option<AccessLog> {
     let whole = &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1)];
     let formats = USUAL.into_iter().filter_map(|format| AccessLog::of_requests(format).ok());
@@ -30,7 +28,6 @@ fn usual_format(head: &[u8]) -> Option<AccessLog> {
     })
 }
 
-/// Only the result matters, not the events.
 struct Ignored;
 
 impl Sink for Ignored {
@@ -43,9 +40,9 @@ impl Sink for Ignored {
     }
 }
 
-/// `combined` of nginx, Apache and varnishncsa; `common`; `vhost_combined` of Debian's Apache; and `combined`
-/// followed by a duration. Debian's Apache logs `%O`, which includes the header. The lines do not show that,
-/// so it is read as the size of the body.
+/// `combined` of nginx, Apache and varnishncsa; `common`; `vhost_combined` of Debian's Apache;
+/// `combined` and a duration. Debian's Apache logs `%O`, which includes the header, but the lines
+/// do not show that.
 const USUAL: [&str; 5] = [
     "combined",
     "common",

@@ -93,8 +93,8 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     let mut trace = Trace::open(&path, &plan, None, 7, 1).unwrap();
     let block = trace.next_block().unwrap().unwrap();
     assert!(trace.next_block().unwrap().is_none());
-    // In the order of their start. 20 is never stored, 30 has the default lifetime, and 40 and 50 that of the
-    // rule.
+    // In the order of their start. 20 is never stored, 30 has the default lifetime, and 40 and 50
+    // that of the rule.
     let found: Vec<_> = block.iter().map(|request| (request.at_ns, request.fresh_ns)).collect();
     assert_eq!(found, [(20, 0), (30, 7), (40, 10_000_000_000), (50, 10_000_000_000)]);
     assert_eq!(block[2].key, block[3].key);
@@ -103,7 +103,7 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     assert_eq!(trace.left_out(), left_out);
 }
 
-/// A plan for this zone of a network with two zones.
+/// The network has two zones.
 fn plan_of(zone: &str) -> Plan {
     let network = "[network]\nname = 'n'\n[[data_centre]]\nname = 'lhr'\ncity = 'london'\n\
                    [[zone]]\nname = 'shop'\nhosts = ['www.shop.example']\norigin = ['https://o.example']\n\
@@ -113,7 +113,6 @@ fn plan_of(zone: &str) -> Plan {
     Plan::new(network, Some(zone), Place::Anywhere).unwrap()
 }
 
-/// The requests of a log, the skipped ones, and the warnings.
 fn log(zone: &str, format: Option<&str>, text: &str) -> Result<(Vec<Request>, LeftOut, Vec<String>), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
@@ -132,7 +131,7 @@ fn log(zone: &str, format: Option<&str>, text: &str) -> Result<(Vec<Request>, Le
     Ok((all, trace.left_out(), trace.notes()))
 }
 
-/// A line in the format `combined` of nginx and Apache.
+/// `combined` of nginx and Apache.
 fn combined(second: u32, request: &str, status: u16, bytes: &str) -> String {
     format!(
         "192.0.2.1 - - [14/Mar/2025:09:30:{second:02} +0000] \"{request}\" {status} {bytes} \"-\" \"curl/8\"\n"
@@ -149,7 +148,7 @@ fn the_usual_logs_of_servers_are_read_without_a_format() {
     text += &combined(4, "GET /b HTTP/1.1", 304, "0");
     text += &combined(4, "GET /b HTTP/1.1", 200, "-");
     let (requests, left_out, notes) = log("shop", None, &text).unwrap();
-    // In the order of their times. The key contains the part of the query that the rule selects.
+    // The key contains the part of the query that the rule selects.
     let found: Vec<_> =
         requests.iter().map(|request| (request.at_ns / 1_000_000_000, request.bytes)).collect();
     let nine_thirty = 1_741_944_600;

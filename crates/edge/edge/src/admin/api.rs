@@ -378,7 +378,6 @@ pub struct Purges {
     pub hard: bool,
 }
 
-/// JSON envelope of responses.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Envelope<T> {
     pub(crate) success: bool,
@@ -387,15 +386,14 @@ pub(crate) struct Envelope<T> {
     pub(crate) result: Option<T>,
 }
 
-/// An error, or a message about another data centre.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: u16,
     pub(crate) message: String,
 }
 
-/// Client of a data centre's admin interface. The methods block and must not be called within a tokio
-/// runtime.
+/// Client of a data centre's admin interface. The methods block and must not be called within a
+/// tokio runtime.
 #[derive(Debug, Clone)]
 pub struct Operator {
     address: SocketAddr,
@@ -424,8 +422,8 @@ impl Operator {
 
     /// Purges objects of a zone.
     /// # Errors
-    /// If no valid response is received or the request is rejected: the token, the zone or the purge is
-    /// invalid.
+    /// If no valid response is received or the request is rejected: the token, the zone or the
+    /// purge is invalid.
     pub fn purge(&self, zone: &str, token: &str, purges: &Purges) -> Result<Purged, Error> {
         let text = serde_json::to_vec(purges).unwrap_or_default();
         let path = format!("/client/v4/zones/{zone}/purge_cache");
@@ -433,11 +431,11 @@ impl Operator {
         envelope.result.ok_or_else(|| self.refused("its response contains no result"))
     }
 
-    /// Accepts the stream of the key-value store in this state, although it lacks acknowledged messages.
-    /// Returns the difference.
+    /// Accepts the stream of the key-value store in this state, although it lacks acknowledged
+    /// messages. Returns the difference.
     /// # Errors
-    /// If no valid response is received or the request is rejected: the token is invalid, the stream is not
-    /// refused, or it has changed since.
+    /// If no valid response is received or the request is rejected: the token is invalid, the
+    /// stream is not refused, or it has changed since.
     pub fn accept_stream(
         &self,
         token: &str,
@@ -503,7 +501,6 @@ impl Operator {
     }
 }
 
-/// Characters that are percent-encoded in the query.
 const QUERY_ENCODE_SET: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b':');
 

@@ -14,10 +14,8 @@ use crate::{
 };
 
 impl Node {
-    /// Explains the response to a GET request for this URL without special fields.
-    ///
-    /// # Errors
-    /// The reason for which such a request would be refused.
+    /// For a GET request without special fields. The error is the reason for which such a request
+    /// would be refused.
     pub(crate) fn explain(self: &Arc<Self>, url: &Uri) -> Result<Explanation, String> {
         let scheme = match url.scheme_str() {
             Some("https") => Scheme::Https,

@@ -193,7 +193,6 @@ impl Page<'_> {
         }
     }
 
-    /// State of a store that replicates with another one.
     fn pair(&mut self, pair: &kv_server::Pair) {
         let other = [("other", pair.other.as_str())];
         self.families(
@@ -221,7 +220,6 @@ impl Page<'_> {
         );
     }
 
-    /// Metrics of linked data centres.
     fn network(&mut self, Status { requests_of_others, links, routes, purges, .. }: &Status) {
         let Some(requests) = requests_of_others else { return };
         self.family(
@@ -287,7 +285,6 @@ impl Page<'_> {
         }
     }
 
-    /// Metrics of the NATS stream.
     fn bus(&mut self, bus: &BusStatus) {
         self.families(
             &[],
@@ -313,7 +310,6 @@ impl Page<'_> {
         );
     }
 
-    /// Writes families with one value each.
     fn families(&mut self, labels: &[(&str, &str)], families: &[(&str, &str, &str, u64)]) {
         for (name, kind, help, number) in families {
             self.family(name, kind, help);
@@ -325,7 +321,8 @@ impl Page<'_> {
         let _ = writeln!(self.text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
     }
 
-    /// Label values need no escaping: names of data centres and origins contain no special characters.
+    /// Label values need no escaping: names of data centres and origins contain no special
+    /// characters.
     fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         let _ = write!(self.text, "{PREFIX}{name}{{data_centre=\"{}\"", self.data_centre);
         for (label, text) in labels {
@@ -505,7 +502,6 @@ mod tests {
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
-        // Each family has one TYPE line before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
         assert_eq!(names.len(), 72, "{page}");
     }

@@ -81,8 +81,7 @@ pub(crate) async fn serve(node: &Arc<Node>, request: Request<Body>) -> Response<
     }
 }
 
-/// Accepts the stream of the key-value store in the state that the request contains. `null` is a missing
-/// stream.
+/// `null` is a missing stream.
 async fn accept_stream(node: &Node, text: &[u8]) -> Response<Body> {
     let Some(kv) = &node.kv else {
         return failure(StatusCode::NOT_FOUND, "this data centre has no key-value store");
@@ -190,7 +189,6 @@ fn zone_of<'n>(network: &'n Network, zone: &str) -> Result<&'n Zone, String> {
     })
 }
 
-/// Returns a tier setting of a zone. `wanted` is the body of a PATCH request.
 fn tier_setting(node: &Node, zone: &str, path: &[&str], wanted: Option<&[u8]>) -> Response<Body> {
     let network = node.network();
     let (Some(setting), zone) = (TierSetting::at(path), zone_of(&network, zone)) else {
@@ -211,7 +209,6 @@ fn tier_setting(node: &Node, zone: &str, path: &[&str], wanted: Option<&[u8]>) -
     }
 }
 
-/// Converts the result of another data centre to a message.
 fn peer_message(there: &PurgedIn) -> Fault {
     let PurgedIn { data_centre, applied_ms, unreachable } = there;
     let (code, message) = match (applied_ms, unreachable) {
@@ -229,7 +226,7 @@ fn peer_message(there: &PurgedIn) -> Fault {
 
 type PurgeParser = fn(&str) -> Result<Purge, purge::Nameless>;
 
-/// Parses the purges of a request. A URL becomes its cache keys under all rules of the zone.
+/// A URL becomes its cache keys under all rules of the zone.
 fn parse_purges(zone: &Zone, asked: &Purges) -> Result<Vec<Purge>, String> {
     let Purges { files, tags, hosts, prefixes, purge_everything, hard: _ } = asked;
     let count = files.len() + tags.len() + hosts.len() + prefixes.len() + usize::from(*purge_everything);
@@ -276,7 +273,7 @@ fn is_allowed(node: &Node, headers: &HeaderMap) -> bool {
     token.is_some_and(|token| node.network().tokens.contains(&TokenHash::of(token)))
 }
 
-/// A 401 with its challenge (RFC 9110, section 11.6.1, and RFC 6750, section 3).
+/// RFC 9110, section 11.6.1, and RFC 6750, section 3.
 fn unauthorized() -> Response<Body> {
     let mut response = failure(StatusCode::UNAUTHORIZED, UNAUTHORIZED_MESSAGE);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -307,7 +304,6 @@ const UNAUTHORIZED_MESSAGE: &str = "the request has no token, or its token is no
 const NOT_FOUND_MESSAGE: &str = "available: GET /status, GET /metrics, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
                      argo/tiered_caching, cache/tiered_cache_smart_topology_enable and cache/regional_tiered_cache";
 const MAX_REQUEST_BYTES: usize = 1 << 20;
-/// Maximum bytes of a name. Other data centres receive it together with the zone.
+/// Other data centres receive the name together with the zone.
 const MAX_NAME_BYTES: usize = MAX_PURGE_NAME_BYTES / 2;
-/// Maximum number of names in one request.
 const MAX_PURGES: usize = 1000;

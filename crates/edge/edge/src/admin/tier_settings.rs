@@ -1,22 +1,17 @@
-//! Tier settings of a zone as on/off values, under the API paths that CDN clients expect. They are read-only,
-//! because they come from the network's file, which is the same in all data centres.
+//! Tier settings of a zone as on/off values, under the API paths that CDN clients expect. They are
+//! read-only, because all data centres have the same network file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Tiers, Zone};
 
-/// A setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TierSetting {
-    /// Whether the zone uses tiers.
     Tiered,
-    /// Whether the upper tier is the data centre nearest to the origin.
     Smart,
-    /// Whether a data centre in the client's region is used first.
     Regional,
 }
 
-/// A response.
 #[derive(Debug, Serialize)]
 pub(crate) struct SettingReply {
     id: &'static str,
@@ -39,7 +34,6 @@ struct SettingPatch {
 }
 
 impl TierSetting {
-    /// Returns the setting with this path below a zone.
     pub(crate) fn at(path: &[&str]) -> Option<Self> {
         Some(match path {
             ["argo", "tiered_caching"] => Self::Tiered,
@@ -49,7 +43,6 @@ impl TierSetting {
         })
     }
 
-    /// Returns the value for a zone.
     pub(crate) fn of(self, zone: &Zone) -> SettingReply {
         let (id, is_on) = match self {
             Self::Tiered => ("tiered_caching", zone.tiers != Tiers::None),
@@ -60,8 +53,7 @@ impl TierSetting {
         SettingReply { id, value, editable: false, modified_on: None }
     }
 
-    /// Accepts a change to the current value and rejects others with a message. `Err(None)` means that the
-    /// body is invalid.
+    /// Accepts a change to the current value only. `Err(None)` means that the body is invalid.
     pub(crate) fn change(self, zone: &Zone, text: &[u8]) -> Result<SettingReply, Option<String>> {
         let SettingPatch { value } = serde_json::from_slice(text).map_err(|_| None)?;
         let answer = self.of(zone);
@@ -82,5 +74,4 @@ impl TierSetting {
     }
 }
 
-/// Error message for an invalid body.
 pub(crate) const EXPECTED: &str = "expected {\"value\": \"on\"} or {\"value\": \"off\"}";

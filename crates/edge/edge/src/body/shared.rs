@@ -1,9 +1,8 @@
-//! A response body with concurrent readers while it is filled. Each reader has a separate pace and receives
-//! new pieces as soon as they arrive.
+//! A response body with concurrent readers while it is filled. Each reader has a separate pace.
 //!
-//! [`Retention`] determines how long pieces stay in memory: permanently; until they are on disk, from where
-//! slow readers read them; or until all readers have received them. In the last case the source waits for the
-//! slowest reader.
+//! [`Retention`] determines how long pieces stay in memory: permanently; until they are on disk,
+//! from where slow readers read them; or until all readers have received them. In the last case the
+//! source waits for the slowest reader.
 
 mod reader;
 
@@ -23,35 +22,27 @@ pub(crate) use self::reader::BodyReader;
 #[derive(Debug, Default)]
 pub(crate) struct SharedBody {
     state: Mutex<State>,
-    /// The identity of the body on disk, if it is stored there.
     pub(crate) disk_id: OnceLock<::segment_store::Id>,
-    /// The body in other codings, in the order of [`Coding::ALL`].
+    /// The index is the order of [`Coding::ALL`].
     encoded: [OnceLock<Arc<Self>>; Coding::ALL.len()],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Retention {
-    /// All pieces stay in memory.
     #[default]
     Memory,
-    /// Pieces are written to the disk, then dropped.
     Disk,
-    /// Not stored: only passed on to the current readers.
     PassThrough,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// With the offset of each piece in the body.
     pieces: VecDeque<(u64, Bytes)>,
-    /// The offset of the first piece in memory.
     first: u64,
-    /// The length of all pieces received.
     bytes: u64,
     end: Option<Result<(), Failure>>,
     retention: Retention,
     disk: Option<DiskState>,
-    /// Whether reading from the disk has failed.
     is_disk_lost: bool,
     readers: BTreeMap<u64, ReadPosition>,
     next_reader: u64,
@@ -60,22 +51,18 @@ struct State {
 
 #[derive(Debug)]
 enum DiskState {
-    /// The part that is written so far.
     Writing(StoredBody),
-    /// The complete body, unless the disk has evicted it.
     Complete(Kept),
 }
 
 #[derive(Debug)]
 struct ReadPosition {
-    /// The offset of the next read.
     at: u64,
-    /// The part on disk; holding it prevents its removal.
+    /// Holding it prevents the removal from the disk.
     written: Option<StoredBody>,
     waker: Option<Waker>,
 }
 
-/// The body is neither stored nor read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoReaders;
 
@@ -87,8 +74,6 @@ impl SharedBody {
         Self { state: Mutex::new(state), ..Self::default() }
     }
 
-    /// A body that is read from the disk into memory. A reader of a later part reads it from the disk
-    /// directly.
     pub(crate) fn loading_from_disk(stored: Kept) -> Self {
         let state = State { disk: Some(DiskState::Complete(stored)), ..State::default() };
         Self { state: Mutex::new(state), ..Self::default() }
@@ -111,8 +96,8 @@ impl SharedBody {
         wake_all(state);
     }
 
-    /// Ends the body, unless it has ended: complete or with an error. Small bodies are joined to one piece,
-    /// so that they keep no larger buffer allocated.
+    /// Does nothing if the body has ended. Small bodies are joined to one piece, so that they keep
+    /// no larger buffer allocated.
     pub(crate) fn finish(&self, end: Result<(), Failure>) {
         let mut state = self.lock();
         if state.end.is_some() {
@@ -132,7 +117,6 @@ impl SharedBody {
         self.lock().bytes
     }
 
-    /// The memory of the body, in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let state = self.lock();
         let places = match &state.disk {
@@ -142,7 +126,6 @@ impl SharedBody {
         state.held_bytes() + places
     }
 
-    /// The length of the complete body, if known.
     pub(crate) fn length(&self) -> Option<u64> {
         let state = self.lock();
         match (&state.disk, state.end) {
@@ -156,17 +139,15 @@ impl SharedBody {
         self.lock().retention
     }
 
-    /// The body in a coding, if it exists; it may still be filling.
     pub(crate) fn encoded(&self, coding: Coding) -> Option<&Arc<Self>> {
         self.encoded[coding as usize].get()
     }
 
-    /// The body in a coding. The first caller makes it, and is responsible for filling it.
+    /// The first caller makes the body, and must fill it.
     pub(crate) fn encoded_or(&self, coding: Coding, make: impl FnOnce() -> Arc<Self>) -> Arc<Self> {
         Arc::clone(self.encoded[coding as usize].get_or_init(make))
     }
 
-    /// The memory of complete bodies in other codings, in bytes.
     pub(crate) fn encoded_bytes(&self) -> u64 {
         let whole = self
             .encoded
@@ -175,7 +156,6 @@ impl SharedBody {
         whole.map(|encoded| encoded.memory_bytes()).sum()
     }
 
-    /// The complete body, if it is or can be joined to one piece.
     pub(crate) fn whole(&self) -> Option<Bytes> {
         let mut state = self.lock();
         let is_whole = state.is_in_memory();
@@ -193,12 +173,10 @@ impl SharedBody {
         self.lock().pieces.iter().map(|(_, piece)| piece.clone()).collect()
     }
 
-    /// The bytes in memory from an offset to the end of its piece.
     pub(crate) fn piece_at(&self, at: u64) -> Option<Bytes> {
         self.lock().piece_at(at)
     }
 
-    /// Whether the body is truncated, or the disk has evicted it.
     pub(crate) fn is_broken(&self) -> bool {
         let state = self.lock();
         match &state.disk {
@@ -209,25 +187,21 @@ impl SharedBody {
         }
     }
 
-    /// Stops storing the body: pieces are dropped when all readers have received them.
     pub(crate) fn stop_retaining(&self) {
         let mut state = self.lock();
         state.retention = Retention::PassThrough;
         state.drop_pieces();
     }
 
-    /// Whether parts of the body still have to be written to the disk.
     pub(crate) fn is_writing_to_disk(&self) -> bool {
         let state = self.lock();
         state.retention == Retention::Disk && !state.is_all_on_disk() && !matches!(state.end, Some(Err(_)))
     }
 
-    /// Starts storing the body on disk: pieces are dropped when they are written.
     pub(crate) fn start_writing_to_disk(&self) {
         self.lock().retention = Retention::Disk;
     }
 
-    /// Makes the written part readable from the disk.
     pub(crate) fn set_disk_reader(&self, written: &StoredBody) {
         let mut state = self.lock();
         state.readers.values_mut().for_each(|place| place.written = Some(written.clone()));
@@ -244,8 +218,7 @@ impl SharedBody {
         state.drop_pieces();
     }
 
-    /// Stops writing to the disk: the body stays in memory if all of it is still there, else it is only
-    /// passed on.
+    /// The body stays in memory if all of it is still there, else it is only passed on.
     pub(crate) fn abandon_disk(&self) {
         let mut state = self.lock();
         if state.retention == Retention::Disk && !state.is_all_on_disk() {
@@ -258,7 +231,6 @@ impl SharedBody {
         }
     }
 
-    /// Marks the body as unreadable, and removes it from the index of the disk.
     fn mark_lost(&self) {
         let mut state = self.lock();
         state.is_disk_lost = true;
@@ -267,8 +239,8 @@ impl SharedBody {
         }
     }
 
-    /// Waits until the body may grow: until the disk has written enough, or the slowest reader of a body that
-    /// is passed on has caught up. A body in memory may always grow.
+    /// Waits until the disk has written enough, or the slowest reader of a passed-on body has
+    /// caught up. A body in memory may always grow.
     pub(crate) async fn wait_for_room(&self) -> Result<(), NoReaders> {
         poll_fn(|cx| {
             let mut state = self.lock();
@@ -293,14 +265,11 @@ impl SharedBody {
         self.lock().is_unread()
     }
 
-    /// Whether a reader waits for more bytes.
     pub(crate) fn has_waiting_reader(&self) -> bool {
         let state = self.lock();
         state.readers.values().any(|place| place.waker.is_some() && place.at >= state.bytes)
     }
 
-    /// Where the body is finally stored. Waits until a body that is written to the disk is complete there, or
-    /// no longer written there.
     pub(crate) async fn final_retention(&self) -> Retention {
         poll_fn(|cx| {
             let mut state = self.lock();
@@ -313,12 +282,11 @@ impl SharedBody {
         .await
     }
 
-    /// Reads the body from the beginning. A reader that joins a passed-on body too late receives an error.
+    /// A reader that joins a passed-on body too late receives an error.
     pub(crate) fn read(self: &Arc<Self>) -> BodyReader {
         self.read_part(0, None)
     }
 
-    /// Reads `length` bytes after the first `skip` bytes, or all of them.
     pub(crate) fn read_part(self: &Arc<Self>, skip: u64, length: Option<u64>) -> BodyReader {
         let mut state = self.lock();
         let number = state.next_reader;
@@ -372,7 +340,6 @@ impl State {
         (within < piece.len()).then(|| piece.slice(within..))
     }
 
-    /// Drops pieces that are no longer needed in memory, and wakes the source.
     fn drop_pieces(&mut self) {
         let may_go = match self.retention {
             Retention::Memory => 0,
@@ -395,7 +362,6 @@ impl State {
         }
     }
 
-    /// Joins all pieces to one, in separate memory pages if it is large enough.
     fn join_pieces(&mut self) {
         let pieces = || self.pieces.iter().map(|(_, piece)| piece);
         if !self.pieces.is_empty() {
@@ -409,26 +375,24 @@ impl State {
     }
 }
 
-/// Wakes all waiting readers after releasing the lock.
+/// Releases the lock first.
 fn wake_all(mut state: MutexGuard<'_, State>) {
     let wakers: Vec<_> = state.readers.values_mut().filter_map(|place| place.waker.take()).collect();
     drop(state);
     wakers.into_iter().for_each(Waker::wake);
 }
 
-/// An offset in a piece, which is in memory, so it fits into `usize`.
+/// A piece is in memory, so its offsets fit into `usize`.
 fn within(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Bodies up to this length are joined to one piece when complete.
 const MAX_JOINED: u64 = memfd_buffer::MOST as u64;
 
-/// Bytes kept in memory for the slowest reader of a body that is passed on, or for close readers of a body
-/// that is written to the disk.
+/// Bytes kept for the slowest reader of a passed-on body, or for close readers of a body that is
+/// written to the disk.
 const MAX_READER_LAG: u64 = 256 << 10;
 
-/// Bytes of a body that may be queued for the disk.
 pub(crate) const MAX_DISK_LAG: u64 = 4 << 20;
 
 #[cfg(test)]

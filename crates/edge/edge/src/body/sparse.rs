@@ -21,41 +21,34 @@ pub(crate) struct SparseBody {
 #[derive(Debug)]
 struct State {
     coverage: Coverage,
-    /// By the offset of the first byte.
     pieces: BTreeMap<u64, Bytes>,
-    /// The total length of all pieces.
     bytes: u64,
 }
 
 impl SparseBody {
-    /// An empty body of `length` bytes.
     pub(crate) fn with_length(length: u64) -> Self {
         let (coverage, pieces) = (Coverage::of(length), BTreeMap::new());
         Self { state: Mutex::new(State { coverage, pieces, bytes: 0 }) }
     }
 
-    /// The length of the complete body.
     pub(crate) fn length(&self) -> u64 {
         self.lock().coverage.length()
     }
 
-    /// The number of stored bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// The memory of all pieces, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.lock().memory()
     }
 
-    /// The part of the body that can be served for a request; `stored` is the header of the object.
     pub(crate) fn supply(&self, context: &RequestContext, stored: &Stored) -> Supply {
         self.lock().coverage.supply(&context.method, &context.headers, stored, context.date_match())
     }
 
-    /// Adds the bytes of a piece that are not stored yet. Returns false without adding it if the body would
-    /// take more than `most` bytes of memory or consist of too many parts.
+    /// Adds only bytes that are not stored yet. Returns false without adding if the body would take
+    /// more than `limit` bytes of memory or consist of too many parts.
     pub(crate) fn add(&self, first: u64, piece: &Bytes, limit: u64) -> bool {
         let Some(part) = Part::of(first, piece.len() as u64) else { return true };
         let mut state = self.lock();
@@ -76,7 +69,6 @@ impl SparseBody {
         true
     }
 
-    /// The stored bytes of a range.
     pub(crate) fn read(&self, part: Part) -> Body {
         let state = self.lock();
         let before = state.pieces.range(..part.first).next_back();
@@ -111,14 +103,12 @@ impl State {
     }
 }
 
-/// The range `part` of a piece that begins at offset `first` and contains the range.
 fn slice(piece: &Bytes, first: u64, part: Part) -> Bytes {
-    // A piece is in memory, so its length fits into `usize`.
     let within = |place: u64| usize::try_from(place - first).unwrap_or(usize::MAX);
     piece.slice(within(part.first)..=within(part.last))
 }
 
-/// Memory per piece in addition to its bytes: a tree entry, and an allocation with the reference count.
+/// A tree entry, and an allocation with the reference count.
 const PIECE_OVERHEAD: u64 = 112;
 
 #[cfg(test)]
@@ -127,7 +117,6 @@ mod tests {
 
     use super::*;
 
-    /// A body in which each byte equals its offset.
     fn text() -> Vec<u8> {
         (0..200).collect()
     }
@@ -156,7 +145,6 @@ mod tests {
         let (parts, piece) = (SparseBody::with_length(200), Bytes::from(text()));
         assert!(!parts.add(0, &piece, 199 + PIECE_OVERHEAD));
         assert!(parts.add(0, &piece, 200 + PIECE_OVERHEAD));
-        // All bytes of this piece are stored already.
         assert!(parts.add(20, &piece.slice(20..30), 0));
         assert!(!parts.add(100, &piece, u64::MAX), "it is longer than the body");
         assert_eq!(parts.bytes(), 200);

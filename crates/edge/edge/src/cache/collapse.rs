@@ -1,5 +1,5 @@
-//! Collapsed forwarding (RFC 9211 "collapsed"): the leader sends one upstream request per key, and followers
-//! wait for its result.
+//! Collapsed forwarding (RFC 9211 "collapsed"): the leader sends one upstream request per key, and
+//! followers wait for its result.
 
 use std::{
     collections::HashMap,
@@ -15,16 +15,12 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::{request::rejection::Rejection, store::memory::Object};
 
-/// The result of the leader's request, available when the response header has arrived.
 #[derive(Debug, Clone)]
 pub(crate) enum CollapseOutcome {
     /// Stored, for all requests that may reuse it. The body may still be arriving.
     Shared(Arc<Object>),
-    /// The origin failed, and this stale object may be served (stale-if-error).
     StaleOnError(Arc<Object>),
-    /// Already stored where only the leader looks it up, for example on disk.
     Found(Arc<Object>),
-    /// Not shareable: each follower sends a separate request.
     NotShared,
     Failed(Rejection),
 }
@@ -43,7 +39,6 @@ struct Table {
 #[derive(Debug)]
 struct OpenFlight {
     number: u64,
-    /// The role in which the leader requests from a peer data centre; `None` if it requests from the origin.
     next: Option<Role>,
     state: Arc<CollapseState>,
 }
@@ -52,7 +47,6 @@ struct OpenFlight {
 struct CollapseState {
     outcome: OnceLock<CollapseOutcome>,
     completed: Notify,
-    /// Permits for followers that may not share the response and send separate requests.
     fetch_permits: Semaphore,
 }
 
@@ -68,7 +62,7 @@ pub(crate) enum JoinRole {
     Follower(Follower),
 }
 
-/// Held by the leader. If it is dropped without a result, the followers send separate requests.
+/// If it is dropped without a result, the followers send separate requests.
 pub(crate) struct Leader {
     table: Arc<CollapseTable>,
     key: Key,
@@ -79,11 +73,9 @@ pub(crate) struct Leader {
 pub(crate) struct Follower(Arc<CollapseState>);
 
 impl CollapseTable {
-    /// Joins the request in flight for a key as a follower, or becomes its leader. `next` returns the role in
-    /// which the leader requests from a peer data centre, or `None` for the origin.
-    ///
-    /// A request follows only a leader whose upstream request is nearer to the origin. Otherwise data centres
-    /// with different views of the upper tier could wait for each other.
+    /// A request follows only a leader whose upstream request, given by `next`, is nearer to the
+    /// origin. Otherwise data centres with different views of the upper tier could wait for each
+    /// other.
     pub(crate) fn join(
         self: &Arc<Self>,
         key: &Key,
@@ -108,12 +100,10 @@ impl CollapseTable {
         JoinRole::Leader(Leader { table: Arc::clone(self), key: key.clone(), number, state })
     }
 
-    /// A leader without followers.
     pub(crate) fn uncollapsed(self: &Arc<Self>, key: &Key) -> Leader {
         Leader { table: Arc::clone(self), key: key.clone(), number: UNLISTED, state: Arc::default() }
     }
 
-    /// Prevents new followers for the keys that these purges may match. Other keys are not affected.
     pub(crate) fn close_for_purges<'p>(&self, purges: impl IntoIterator<Item = &'p Purge>) {
         let purges: Vec<_> = purges.into_iter().cloned().map(Purge::normal).collect();
         self.lock().open.retain(|key, _| {
@@ -128,9 +118,8 @@ impl CollapseTable {
 }
 
 impl Leader {
-    /// Publishes the result to the followers. Later requests find the stored object, or start a new request.
     pub(crate) fn complete(self, outcome: CollapseOutcome) {
-        // Never set before: `self` is the only leader, and it is consumed.
+        // `self` is the only leader, and it is consumed.
         let _ = self.state.outcome.set(outcome);
     }
 }
@@ -148,8 +137,7 @@ impl Drop for Leader {
 }
 
 impl Follower {
-    /// Waits for a permit to send a separate request. Without the limit all followers would reach the origin
-    /// concurrently.
+    /// Without the limit all followers would reach the origin concurrently.
     pub(crate) async fn fetch_permit(&self) -> Option<SemaphorePermit<'_>> {
         self.0.fetch_permits.acquire().await.ok()
     }
@@ -166,10 +154,8 @@ impl Follower {
     }
 }
 
-/// The number of leaders that are not in the table.
 const UNLISTED: u64 = 0;
 
-/// Concurrent upstream requests of followers that may not share one response.
 const MAX_CONCURRENT_FETCHES: usize = 32;
 
 #[cfg(test)]
@@ -229,7 +215,6 @@ mod tests {
         let JoinRole::Leader(old) = to_origin(&collapse, "/") else { panic!("nobody was there before") };
         collapse.close_for_purges([&Purge::Url("http://a/".to_owned())]);
         let JoinRole::Leader(_new) = to_origin(&collapse, "/") else { panic!("the old one is closed") };
-        // Dropping the old leader does not close the new entry.
         drop(old);
         assert!(matches!(to_origin(&collapse, "/"), JoinRole::Follower(_)));
     }
@@ -240,7 +225,6 @@ mod tests {
         let JoinRole::Leader(_flight) = to_origin(&collapse, "/a") else { panic!("nobody was there before") };
         collapse.close_for_purges([&Purge::Url("http://a/".to_owned()), &Purge::Prefix("a/b".to_owned())]);
         assert!(matches!(to_origin(&collapse, "/a"), JoinRole::Follower(_)));
-        // Tags are unknown until the response arrives, so a purge by tag closes all entries.
         collapse.close_for_purges([&Purge::Tag("red".to_owned())]);
         assert!(matches!(to_origin(&collapse, "/a"), JoinRole::Leader(_)));
     }

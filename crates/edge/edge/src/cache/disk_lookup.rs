@@ -1,7 +1,7 @@
 //! Lookups on disk before a request is forwarded.
 //!
-//! The body of a disk object is read into memory once for all its readers. Very large bodies stay on disk. A
-//! small, rarely requested body is read from the disk for each request.
+//! The body of a disk object is read into memory once for all its readers. Very large bodies stay
+//! on disk. A small, rarely requested body is read from the disk for each request.
 
 use std::sync::Arc;
 
@@ -22,8 +22,7 @@ use crate::{
 };
 
 impl WorkerState {
-    /// Looks up a request in memory and, if that needs no waiting, on disk. A purged object is outdated from
-    /// `now`.
+    /// Does not wait for the disk. A purged object is outdated from `now`.
     pub(crate) fn lookup(self: &Arc<Self>, context: &RequestContext, now: Time) -> Lookup {
         let found = self.store.find(&context.key, &context.headers);
         let on_disk = self.disk.as_ref().filter(|_| !matches!(found, Lookup::Object(_)));
@@ -35,7 +34,6 @@ impl WorkerState {
             .map_or(found, Lookup::Object)
     }
 
-    /// Looks up a request on disk. The body of the returned object may still be loading.
     pub(crate) async fn lookup_on_disk(self: &Arc<Self>, context: &RequestContext) -> Option<Arc<Object>> {
         let on_disk = self.disk.as_ref().filter(|disk| disk.may_have(&context.key))?;
         let targets = &context.zone().targets;
@@ -44,9 +42,8 @@ impl WorkerState {
         self.add_disk_object(context, found?, Some(place), self.now())
     }
 
-    /// Adds a disk object to the memory store and reads the rest of its body with the disk permit `place`, or
-    /// with a new one. If memory would not admit the object, it stays on disk only. `None` if it was purged,
-    /// or if too many reads from a slow disk are waiting.
+    /// Uses the disk permit `place`, or a new one. If memory would not admit the object, it stays
+    /// on disk only. `None` if it was purged, or if too many reads from a slow disk are waiting.
     fn add_disk_object(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -63,8 +60,8 @@ impl WorkerState {
             None => None,
         };
         let object = self.store.add(found.object.clone(), &context.headers, now);
-        // A purged object is not added. If an identical object was added concurrently, this copy can still be
-        // served.
+        // A purged object is not added. If an identical object was added concurrently, this copy
+        // can still be served.
         if self.store.is_purged(&object) {
             spawn_blocking(move || found.remove());
             return None;
@@ -84,8 +81,6 @@ impl WorkerState {
 }
 
 impl WorkerState {
-    /// How to read an object again that stays on disk, because it would evict another one from memory. `None`
-    /// if it is admitted.
     fn disk_only(&self, context: &RequestContext, found: &DiskObject, now: Time) -> Option<DiskOnly> {
         let (object, body) = (&found.object, found.short.clone()?);
         // Compressed or revalidated objects are added to memory, so that this work is done once.

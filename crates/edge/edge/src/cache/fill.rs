@@ -1,8 +1,8 @@
-//! Fills the body of an object from the origin. If the response is truncated, the rest is requested with a
-//! range request.
+//! Fills the body of an object from the origin. If the response is truncated, the rest is requested
+//! with a range request.
 //!
-//! A body that is too large for memory is streamed to the disk. A body that neither can store is only passed
-//! on to its readers.
+//! A body that is too large for memory is streamed to the disk. A body that neither can store is
+//! only passed on to its readers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -77,7 +77,6 @@ impl WorkerState {
         }
     }
 
-    /// Removes the replaced object from the disk, or restores it if the new response is truncated.
     fn settle_replaced(
         &self,
         object: &Object,
@@ -97,8 +96,8 @@ impl WorkerState {
         }
     }
 
-    /// Ensures that the received part of an object is stored in memory or on disk. Returns false if neither
-    /// has room: the body is then only passed on, and the object is removed from the store.
+    /// Returns false if neither memory nor disk has room: the body is then only passed on, and the
+    /// object is removed from the store.
     fn ensure_room(
         &self,
         object: &Arc<Object>,
@@ -129,8 +128,6 @@ impl WorkerState {
         has_room
     }
 
-    /// Requests the rest of an object whose body is truncated. Returns the rest and the length of the whole
-    /// body. A stored object receives the newer header.
     async fn fetch_rest(
         &self,
         context: &RequestContext,
@@ -162,25 +159,20 @@ impl WorkerState {
 }
 
 pub(crate) struct FillOptions {
-    /// In bytes.
     pub(crate) largest: u64,
-    /// The request for the rest of a truncated body; `None` if the rest is not requested.
     pub(crate) resume_context: Option<Arc<RequestContext>>,
     pub(crate) replaced: Option<ReplacedObject>,
     pub(crate) sent: SentRequest,
 }
 
-/// The stored object for the same request at the time that the response arrives.
 pub(crate) struct ReplacedObject {
     pub(crate) request: HeaderMap,
-    /// The complete object in memory, if any.
     pub(crate) object: Option<Arc<Object>>,
 }
 
-/// Requests for the rest of one body: the origin fails after more truncated responses.
 const MAX_RESUMES: usize = 3;
 
-/// Waits until the body may grow. Leaves a disk that has delayed readers for too long.
+/// Leaves a disk that has delayed readers for too long.
 async fn wait_for_room(fill: &SharedBody, max_wait: &mut Duration) -> Result<(), NoReaders> {
     while fill.retention() == Retention::Disk {
         let began = Instant::now();
@@ -204,8 +196,8 @@ async fn wait_for_room(fill: &SharedBody, max_wait: &mut Duration) -> Result<(),
     fill.wait_for_room().await
 }
 
-/// The total time that the disk may delay the readers of one object, and the time limit for the first reader
-/// to start.
+/// The total time that the disk may delay the readers of one object, and the time limit for the
+/// first reader to start.
 const DISK_STALL_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
@@ -213,7 +205,6 @@ mod tests {
     use super::*;
     use crate::body::shared::MAX_DISK_LAG;
 
-    /// A body that waits for a hung disk, with more bytes than may be queued for it.
     fn on_its_way() -> Arc<SharedBody> {
         let fill = Arc::new(SharedBody::default());
         fill.start_writing_to_disk();
@@ -234,7 +225,6 @@ mod tests {
             (began.elapsed(), max_wait, fill.retention()),
             (DISK_STALL_TIMEOUT, Duration::ZERO, Retention::Memory)
         );
-        // The reader continues with the same body.
         fill.push("more".into());
         assert_eq!(visitor.await.unwrap().unwrap().unwrap(), "more");
     }

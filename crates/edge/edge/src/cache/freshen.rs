@@ -1,7 +1,8 @@
-//! Updates a stored response from a later one: a 304, a 200 to HEAD, or a part of the same representation.
+//! Updates a stored response from a later one: a 304, a 200 to HEAD, or a part of the same
+//! representation.
 //!
-//! The merged header is judged like that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4), because the
-//! new response may be private or have another Vary.
+//! The merged header is judged like that of a new response (RFC 9111 sections 3, 3.2 and 4.3.4),
+//! because the new response may be private or have another Vary.
 
 use std::sync::Arc;
 
@@ -17,7 +18,6 @@ use crate::{
     server::worker_state::WorkerState, store::memory::Object, util::compact_headers::compact,
 };
 
-/// The freshness and the variant of a response that may be stored.
 pub(crate) struct Cacheable {
     pub(crate) terms: Terms,
     pub(crate) selection: VaryKey,
@@ -25,16 +25,14 @@ pub(crate) struct Cacheable {
 
 pub(crate) struct Freshened {
     pub(crate) object: Arc<Object>,
-    /// Fields that are only for this client.
     pub(crate) client_headers: HeaderMap,
-    /// Whether other requests may reuse the object. If not, it is only the response for this request, and not
-    /// in the store.
+    /// If false, the object is only the response for this request, and not in the store.
     pub(crate) is_stored: bool,
 }
 
 impl WorkerState {
-    /// Merges a response into the stored response that it confirms, and stores the result if it may be
-    /// stored. Otherwise removes the stored response, unless the reason is in the request.
+    /// Stores the result if it may be stored. Otherwise removes the stored response, unless the
+    /// reason is in the request.
     pub(crate) fn freshen(
         &self,
         context: &RequestContext,
@@ -58,8 +56,8 @@ impl WorkerState {
         object.subject.groups = groups;
         let mut client_headers =
             take_personal(&mut stored.headers, &stored.terms.control, context.zone().set_cookie);
-        // The new response marks fields as private that only the stored one contains: no client may receive
-        // them.
+        // The new response marks fields as private that only the stored one contains: no client may
+        // receive them.
         let outdated: Vec<_> =
             client_headers.keys().filter(|name| !answer.contains_key(*name)).cloned().collect();
         outdated.iter().for_each(|name| drop(client_headers.remove(name)));
@@ -95,7 +93,7 @@ impl WorkerState {
         Freshened { object, client_headers, is_stored: true }
     }
 
-    /// Adds an object to the store, unless a response to a later request has arrived already.
+    /// Does nothing if a response to a later request has arrived already.
     pub(crate) fn add_to_store(
         &self,
         context: &RequestContext,
@@ -112,8 +110,6 @@ impl WorkerState {
         object
     }
 
-    /// Removes the stored objects for a request, because the origin has another response now. Responses to
-    /// later requests stay in memory.
     pub(crate) fn discard_stored(&self, context: &RequestContext, sent: &SentRequest) {
         sent.mark_answered(&context.key, &context.headers);
         self.store.discard(&context.key, &context.headers, sent.number());
@@ -131,8 +127,6 @@ fn header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
 }
 
-/// Whether a response that is not stored for this reason invalidates the stored one: not if the reason is in
-/// the request.
 pub(crate) fn supersedes_stored(reason: NotStored) -> bool {
     !matches!(reason, NotStored::Authorization | NotStored::Client)
 }

@@ -1,5 +1,5 @@
-//! Hit-for-miss: keys whose last response was not stored. Their requests are not collapsed, because each
-//! needs its own response.
+//! Hit-for-miss: keys whose last response was not stored. Their requests are not collapsed, because
+//! each needs its own response.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,7 +13,7 @@ use std::{
 
 use http_cache::{Key, Time, U64Hasher};
 
-/// The hit-for-miss keys, by hash, because clients control the length of a key.
+/// Keys are hashed, because clients control their length.
 #[derive(Debug, Default)]
 pub(crate) struct HitForMiss {
     secret: RandomState,
@@ -23,14 +23,12 @@ pub(crate) struct HitForMiss {
 #[derive(Debug, Default)]
 struct Entries {
     by_hash: HashMap<u64, Arc<HitForMissEntry>, U64Hasher>,
-    /// In the order of insertion.
     oldest: VecDeque<u64>,
 }
 
 #[derive(Debug)]
 pub(crate) struct HitForMissEntry {
     until: Time,
-    /// Set when an object is stored with this key, or the entry is removed.
     has_ended: AtomicBool,
     /// The greatest number of a request whose response was passed without a lookup in the store.
     answered: AtomicU64,
@@ -41,13 +39,12 @@ impl HitForMissEntry {
         Self { until, has_ended: AtomicBool::new(false), answered: AtomicU64::new(0) }
     }
 
-    /// Whether requests for this key are still passed.
     pub(crate) fn is_active(&self, now: Time) -> bool {
         now < self.until && !self.has_ended.load(SeqCst)
     }
 
-    /// Records a response that is passed without a lookup in the store. Returns false if the entry has ended:
-    /// an object may have been stored since the request was sent.
+    /// Returns false if the entry has ended: an object may have been stored since the request was
+    /// sent.
     pub(crate) fn record_response(&self, number: u64, now: Time) -> bool {
         self.answered.fetch_max(number, SeqCst);
         self.is_active(now)
@@ -55,7 +52,6 @@ impl HitForMissEntry {
 }
 
 impl HitForMiss {
-    /// Passes requests for this key from now on.
     pub(crate) fn insert(&self, key: &Key, now: Time) {
         let hash = self.hash(key);
         let mut entries = self.lock();
@@ -78,7 +74,7 @@ impl HitForMiss {
         self.lock().by_hash.get(&hash).filter(|entry| entry.is_active(now)).cloned()
     }
 
-    /// Ends the entry of a key: its requests are collapsed again.
+    /// Requests for the key are collapsed again.
     pub(crate) fn remove(&self, key: &Key) {
         let hash = self.hash(key);
         if let Some(entry) = self.lock().by_hash.get(&hash) {
@@ -86,8 +82,8 @@ impl HitForMiss {
         }
     }
 
-    /// Replaces the entry of a key after a response was stored, so that later requests are looked up in the
-    /// store first. Returns whether a response to a request with a greater number has been passed already.
+    /// Called after a response was stored. Returns whether a response to a request with a greater
+    /// number has been passed already.
     pub(crate) fn renew(&self, key: &Key, number: u64) -> bool {
         let hash = self.hash(key);
         let mut entries = self.lock();
@@ -111,7 +107,6 @@ impl HitForMiss {
 }
 
 impl Entries {
-    /// Removes ended entries, oldest first. At the limit it removes the oldest entry even if it is active.
     fn remove_ended(&mut self, now: Time) {
         while let Some(hash) = self.oldest.front() {
             let holds = self.by_hash.get(hash).is_some_and(|entry| entry.is_active(now));
@@ -126,9 +121,8 @@ impl Entries {
     }
 }
 
-/// The lifetime of an entry; the default of Varnish.
+/// The default of Varnish.
 const ENTRY_LIFETIME: Duration = Duration::from_secs(120);
-/// The oldest entry is removed first.
 const MAX_ENTRIES: usize = 65_536;
 
 #[cfg(test)]
@@ -149,7 +143,6 @@ mod tests {
         assert!(holds(now) && !holds(now.after(ENTRY_LIFETIME)));
         let entry = hit_for_miss.get(&key, now).unwrap();
         assert!(entry.is_active(now) && !entry.is_active(now.after(ENTRY_LIFETIME)));
-        // The second note keeps the entry, so that its holders see it end.
         hit_for_miss.insert(&key, now);
         hit_for_miss.remove(&key);
         assert!(!holds(now) && !entry.is_active(now));

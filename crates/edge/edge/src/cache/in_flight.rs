@@ -1,4 +1,4 @@
-//! Upstream requests in flight. They prevent that a response replaces the response to a later request (RFC
+//! Upstream requests in flight, so that no response replaces the response to a later request (RFC
 //! 9111 section 4).
 
 use std::{
@@ -16,7 +16,6 @@ use http_stack::HeaderMap;
 pub(crate) struct InFlightRequests {
     keys: Mutex<HashMap<Key, KeyRequests, U64Hasher>>,
     latest: AtomicU64,
-    /// The greatest number of a request with a response.
     answered: AtomicU64,
 }
 
@@ -28,25 +27,23 @@ struct KeyRequests {
     answered_all_variants: u64,
 }
 
-/// A request that received its response while another request for its key was in flight.
 #[derive(Debug)]
 struct AnsweredRequest {
     number: u64,
     headers: HeaderMap,
 }
 
-/// An upstream request, from the time it is sent until its response is stored completely.
 #[derive(Debug, Clone)]
 pub(crate) struct SentRequest {
     pub(crate) time: Time,
-    /// The epoch of the newest purge at the time it was sent.
+    /// The epoch of the newest purge when the request was sent.
     pub(crate) epoch: u64,
     number: u64,
     in_flight: Arc<InFlightRequests>,
     listed: Option<Arc<ListedRequest>>,
 }
 
-/// Holds the entry of a key in the table until the last request for the key ends.
+/// The entry of a key stays in the table until the last request for the key ends.
 #[derive(Debug)]
 struct ListedRequest {
     key: Key,
@@ -63,7 +60,8 @@ impl InFlightRequests {
         SentRequest { time, epoch, number, in_flight: Arc::clone(self), listed: Some(listed) }
     }
 
-    /// A request whose response is rarely stored. The response to a later request for any key supersedes it.
+    /// For responses that are rarely stored. The response to a later request for any key supersedes
+    /// it.
     pub(crate) fn send_unlisted(self: &Arc<Self>, time: Time, epoch: u64) -> SentRequest {
         SentRequest { time, epoch, number: self.next(), in_flight: Arc::clone(self), listed: None }
     }
@@ -82,13 +80,11 @@ impl SentRequest {
         self.number
     }
 
-    /// The same request, continued by a range request at this time.
     pub(crate) fn resumed(&self, time: Time) -> Self {
         Self { time, ..self.clone() }
     }
 
-    /// Records the complete response to this request: it supersedes responses to earlier requests for the
-    /// same variant.
+    /// The response is complete, and supersedes responses to earlier requests for the same variant.
     pub(crate) fn mark_answered(&self, key: &Key, headers: &HeaderMap) {
         let mut keys = self.in_flight.lock();
         self.in_flight.answered.fetch_max(self.number, Relaxed);
@@ -104,7 +100,6 @@ impl SentRequest {
         of_key.answered.push(AnsweredRequest { number: self.number, headers: headers.clone() });
     }
 
-    /// Whether a later request for a variant has received its response.
     pub(crate) fn is_superseded(&self, selection: &VaryKey) -> bool {
         let Some(listed) = &self.listed else {
             return self.in_flight.answered.load(Relaxed) > self.number;
@@ -132,7 +127,6 @@ impl Drop for ListedRequest {
     }
 }
 
-/// Responses per key that are recorded with their variants.
 const MAX_ANSWERED: usize = 64;
 
 #[cfg(test)]
@@ -167,7 +161,6 @@ mod tests {
         assert!(earlier.is_superseded(&variant("de")));
         assert!(!earlier.is_superseded(&variant("en")));
         assert!(!later.is_superseded(&variant("de")) && !other.is_superseded(&variant("de")));
-        // The response to an earlier request supersedes nothing.
         earlier.mark_answered(&key("/"), &language("en"));
         assert!(!later.is_superseded(&variant("en")));
     }
@@ -188,7 +181,6 @@ mod tests {
         let in_flight = Arc::<InFlightRequests>::default();
         let sent = in_flight.send(&key("/"), NOW, 0);
         let continued = sent.resumed(NOW);
-        // No other request is in flight that it could supersede.
         sent.mark_answered(&key("/"), &language("de"));
         assert_eq!(in_flight.lock()[&key("/")].answered.len(), 0);
         drop(sent);

@@ -1,5 +1,5 @@
-//! Fetches an object from the disk, the upper tiers or the origin, stores it, and completes the collapsed
-//! requests.
+//! Fetches an object from the disk, the upper tiers or the origin, stores it, and completes the
+//! collapsed requests.
 
 use std::{
     sync::Arc,
@@ -33,23 +33,17 @@ use crate::{
     util::compact_headers::compact,
 };
 
-/// The result of a fetch, for the request that started it.
 pub(crate) enum MissOutcome {
-    /// The object is stored; its body may still be arriving. The fields are only for this client.
     Stored(Arc<Object>, HeaderMap),
-    /// Found on disk.
     Found(Arc<Object>),
     Freshened(Freshened),
-    /// The origin fails, and this stale object may be served (stale-if-error).
     StaleOnError(Arc<Object>),
-    /// The response is not stored, for this reason.
     Uncacheable(Response<Body>, NotStored),
     Failed(Rejection),
 }
 
 impl WorkerState {
-    /// Looks up the object on disk, else requests it upstream; a `stale` object is revalidated. The fetch
-    /// continues if its client disconnects, because followers may wait for it.
+    /// The fetch continues if its client disconnects, because followers may wait for it.
     pub(crate) async fn fetch(
         self: Arc<Self>,
         context: Arc<RequestContext>,
@@ -58,7 +52,6 @@ impl WorkerState {
     ) -> MissOutcome {
         let stale = match stale {
             None => self.lookup_on_disk(&context).await,
-            // The disk may have failed to provide the body.
             stored => stored.filter(|stored| !stored.body.is_broken()),
         };
         if let Some(object) =
@@ -92,8 +85,7 @@ impl WorkerState {
                 }));
                 return MissOutcome::Freshened(confirmed);
             }
-            // The 304 is about another representation, or the stored one has been removed: fetch the current
-            // one.
+            // The 304 is about another representation, or the stored one has been removed.
             result =
                 self.fetch_upstream(&context, headers(None), Body::empty(), sent.time, Upstream::Tiers).await;
         }
@@ -106,7 +98,7 @@ impl WorkerState {
         }
         match result {
             Err(rejection) => {
-                // A request that has passed other data centres has fewer alternatives left than other
+                // A request that has passed other data centres has fewer alternatives than other
                 // requests.
                 let is_for_all = context.through().is_empty() || rejection != UNREACHABLE;
                 leader.complete(if is_for_all {
@@ -152,8 +144,7 @@ impl WorkerState {
         }
     }
 
-    /// Notes a hit-for-miss for a response that cannot be reused, so that further requests are not collapsed.
-    /// A reusable response clears it.
+    /// Further requests are then not collapsed. A reusable response clears the entry.
     fn remember_hit_for_miss(&self, context: &RequestContext, stored: Option<&Arc<Object>>) {
         let now = self.now();
         match stored
@@ -164,7 +155,6 @@ impl WorkerState {
         }
     }
 
-    /// Stores a forwarded response if it, or a part of it, may answer a GET. Returns whether it was stored.
     pub(crate) fn store_forwarded(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -206,7 +196,6 @@ impl WorkerState {
         if is_too_large { Err(NotStored::TooLarge) } else { Ok(cacheable) }
     }
 
-    /// Whether a response of any length may be stored, and with which terms.
     pub(crate) fn check_cacheable(
         &self,
         context: &RequestContext,
@@ -229,7 +218,7 @@ impl WorkerState {
         Ok(Cacheable { terms, selection })
     }
 
-    /// The maximum size of a body that is stored in parts. Parts are stored in memory only.
+    /// Parts are stored in memory only.
     pub(crate) fn max_partial_size(&self, context: &RequestContext) -> u64 {
         context.zone().largest.min(self.store.capacity())
     }
@@ -250,8 +239,6 @@ impl WorkerState {
         Terms::read(status, headers, control, ttl, times)
     }
 
-    /// Stores a response while its body arrives. If the body is truncated, the rest is requested as in
-    /// `again`. Also returns the fields that are only for this client.
     fn store_response(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -283,16 +270,15 @@ impl WorkerState {
         let pouring =
             FillOptions { largest: context.zone().largest, resume_context, replaced, sent: sent.clone() };
         let mut pouring = Box::pin(Arc::clone(self).fill_object(Arc::clone(&object), body, pouring));
-        // A small body is often complete already and needs no task.
         if pouring.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             tokio::spawn(pouring);
         }
         (object, client_headers)
     }
 
-    /// Updates the store from the response to a forwarded request: an unsafe request invalidates URLs and
-    /// groups, and a HEAD confirms or outdates the stored object. Advances the epoch of the request, so that
-    /// the invalidation does not apply to its own response.
+    /// An unsafe request invalidates URLs and groups, and a HEAD confirms or outdates the stored
+    /// object. Advances the epoch of the request, so that the invalidation does not apply to its
+    /// own response.
     pub(crate) fn apply_response_effects(
         &self,
         context: &RequestContext,
@@ -344,7 +330,6 @@ pub(crate) fn purge_subject(context: &RequestContext, headers: &HeaderMap) -> Su
     }
 }
 
-/// Prepares a response that is forwarded unchanged. Only data centres receive cache tags.
 pub(crate) fn forwarded_response(context: &RequestContext, mut response: Response<Body>) -> Response<Body> {
     if context.forwarded.is_none() {
         response.headers_mut().remove(purge::CACHE_TAG);
@@ -352,7 +337,7 @@ pub(crate) fn forwarded_response(context: &RequestContext, mut response: Respons
     response
 }
 
-/// Server errors for which stale-if-error applies (RFC 5861 section 4).
+/// RFC 5861 section 4.
 pub(crate) fn is_origin_failure(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }

@@ -1,7 +1,7 @@
 //! Stores a partial response while it is forwarded to its client.
 //!
-//! The bytes arrive at the pace of the client, and the fetch ends when the client disconnects: a client that
-//! seeks in a video needs the bytes after each seek, not the rest of the file.
+//! The bytes arrive at the pace of the client, and the fetch ends when the client disconnects: a
+//! client that seeks in a video needs the bytes after each seek, not the rest of the file.
 
 use std::{
     pin::Pin,
@@ -34,9 +34,8 @@ use crate::{
 };
 
 impl WorkerState {
-    /// Stores a partial response if it may be stored and combined with other parts; returns whether it is
-    /// stored. The most recent response wins: a part updates the stored response of the same representation,
-    /// and removes one of another representation.
+    /// Returns whether the response is stored. The most recent response wins: a part updates the
+    /// stored response of the same representation, and removes one of another representation.
     pub(crate) fn store_range(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -69,8 +68,6 @@ impl WorkerState {
         (response, is_kept)
     }
 
-    /// The object that receives the bytes of a fragment, with the newest header. `None` if the response has
-    /// no usable fragment, or the object is stored whole.
     fn range_target(
         &self,
         context: &RequestContext,
@@ -124,7 +121,6 @@ impl WorkerState {
 }
 
 impl Node {
-    /// Stores a part of an object while it is forwarded, with at most `most` bytes of the object in memory.
     pub(crate) fn tee_range(
         self: &Arc<Self>,
         object: &Arc<Object>,
@@ -147,7 +143,6 @@ impl Node {
         })
     }
 
-    /// Adds bytes to an object that is stored in parts. Returns whether to store the bytes that follow.
     fn add_range(
         &self,
         object: &Arc<Object>,
@@ -178,8 +173,7 @@ struct RangeFill {
     sent: SentRequest,
     /// The offset of the first byte that is not added yet.
     next: u64,
-    /// Bytes that are forwarded but not added yet. Copied, because a stored slice would keep the connection's
-    /// read buffer allocated.
+    /// Copied, because a stored slice would keep the connection's read buffer allocated.
     block: Vec<u8>,
     is_storing: bool,
 }
@@ -242,6 +236,6 @@ impl Drop for RangeFill {
     }
 }
 
-/// Bytes per stored piece: small enough to buffer for many concurrent clients, large enough that a video
-/// consists of few pieces.
+/// Small enough to buffer for many concurrent clients, large enough that a video consists of few
+/// pieces.
 const BLOCK_BYTES: usize = 256 << 10;

@@ -1,5 +1,5 @@
-//! Responses from objects that are stored in parts, for example objects that are too large to store whole.
-//! `cache/range_fill.rs` stores the parts.
+//! Responses from objects that are stored in parts, for example because they are too large to store
+//! whole. `cache/range_fill.rs` stores the parts.
 
 use std::sync::Arc;
 
@@ -31,9 +31,8 @@ use crate::{
 };
 
 impl WorkerState {
-    /// Whether to discard the response to a request for the whole object and request only the ranges that the
-    /// client wants: the object is too large to store, and the bytes before the ranges would be transferred
-    /// for nothing.
+    /// The object is too large to store, and the bytes before the wanted ranges would be
+    /// transferred for nothing.
     pub(crate) fn should_fetch_ranges(&self, context: &RequestContext, response: &Response<Body>) -> bool {
         let (status, headers) = (response.status(), response.headers());
         let has_parts = headers.get(header::ACCEPT_RANGES).is_none_or(|unit| unit != "none");
@@ -48,8 +47,8 @@ impl WorkerState {
         })
     }
 
-    /// Responds from the stored parts, and requests at most one missing range from the origin. `None` if the
-    /// stored parts cannot be used.
+    /// Requests at most one missing range from the origin. `None` if the stored parts cannot be
+    /// used.
     pub(crate) async fn respond_from_ranges(
         self: &Arc<Self>,
         context: &Arc<RequestContext>,
@@ -61,8 +60,8 @@ impl WorkerState {
         }
         let sent = self.register_request(&context.key);
         let now = sent.time;
-        // An object that was purged earlier is not used. A later purge is detected when the object is added
-        // again.
+        // An object that was purged earlier is not used. A later purge is detected when the object
+        // is added again.
         self.store.lease(object)?;
         match (parts.supply(context, &object.stored), self.reuse(context, object, now)) {
             (Supply::Here, Reuse::Fresh) => Some(self.respond_hit(context, object, now, None)),
@@ -78,7 +77,6 @@ impl WorkerState {
         }
     }
 
-    /// Revalidates the parts, and responds from them or with the new response of the origin.
     async fn revalidate_ranges(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -95,7 +93,6 @@ impl WorkerState {
             RangeValidation::Valid(confirmed) => {
                 self.respond_to_miss(context, MissOutcome::Freshened(confirmed), forward)
             }
-            // The 304 is about a representation that is not stored here.
             RangeValidation::Other(response) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.forward(context, Body::empty(), forward).await
             }
@@ -106,8 +103,8 @@ impl WorkerState {
         }
     }
 
-    /// Revalidates the parts in the background, unless a request for the key is in flight. Removes them if
-    /// the origin has another representation now.
+    /// Does nothing if a request for the key is in flight. Removes the parts if the origin has
+    /// another representation.
     fn revalidate_ranges_in_background(
         self: &Arc<Self>,
         context: &Arc<RequestContext>,
@@ -128,7 +125,6 @@ impl WorkerState {
         });
     }
 
-    /// Sends a conditional request for the ranges that the client wants.
     async fn validate_ranges(
         &self,
         context: &RequestContext,
@@ -154,8 +150,6 @@ impl WorkerState {
         RangeValidation::Valid(self.freshen(context, object, response.headers(), (sent, self.now())))
     }
 
-    /// Requests the missing range from the origin, and responds with it and the stored bytes. `None` if the
-    /// origin does not return the range of the same representation.
     async fn fill_gap(
         self: &Arc<Self>,
         context: &Arc<RequestContext>,
@@ -183,7 +177,6 @@ impl WorkerState {
         Some(self.finish(response, context, &status, CacheResult::Miss))
     }
 
-    /// Responds with the stored bytes and the `body` of the missing range.
     fn join_gap(
         self: &Arc<Self>,
         context: &Arc<RequestContext>,
@@ -200,7 +193,7 @@ impl WorkerState {
             let behind = part.behind(missing.last).map(|behind| parts.read(behind));
             concat(before.into_iter().chain([body]).chain(behind))
         };
-        // A complete object that may be stored is filled once for all: concurrent requests read the same
+        // A complete object that may be stored is filled once: concurrent requests read the same
         // fill.
         let may_be_whole = is_stored && asked.is_none() && length <= self.max_stored_size(context);
         if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
@@ -231,9 +224,7 @@ impl WorkerState {
     }
 }
 
-/// The result of a revalidation of stored parts.
 enum RangeValidation {
-    /// Still valid: the object with the updated header.
     Valid(Freshened),
     Other(Response<Body>),
     Nothing(Rejection),

@@ -29,5 +29,4 @@ pub(super) fn read(
     Ok(address)
 }
 
-/// Default name of the stream.
 const STREAM: &str = "LONGHAUL_PURGES";

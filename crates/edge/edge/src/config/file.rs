@@ -166,12 +166,13 @@ fn weight() -> NonZero<u32> {
     NonZero::<u32>::MIN
 }
 
-/// The limit of a server in the crate `http`.
+/// The limit of a server in the crate `http_stack`.
 fn connections() -> NonZero<u32> {
     u32::try_from(http_stack::limits::CONNECTIONS).ok().and_then(NonZero::new).unwrap_or(NonZero::<u32>::MAX)
 }
 
-/// A quarter of all connections: enough for clients behind one NAT, and one address cannot exhaust the limit.
+/// A quarter of all connections: enough for clients behind one NAT, and one address cannot exhaust
+/// the limit.
 fn connections_per_address() -> NonZero<u32> {
     NonZero::new(connections().get() / 4).unwrap_or(NonZero::<u32>::MIN)
 }
@@ -180,7 +181,6 @@ fn memory() -> Bytes {
     Bytes(256_000_000)
 }
 
-/// 10 GB.
 const DISK_SIZE: u64 = 10_000_000_000;
 
 fn largest() -> Bytes {
@@ -426,7 +426,6 @@ impl Checks<'_> {
         })
     }
 
-    /// Validates a name that is used in header fields.
     fn token_name(&self, name: &Spanned<String>) -> Result<String, Diagnostic> {
         let is_token = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if !name.get_ref().is_empty() && name.get_ref().bytes().all(is_token) {

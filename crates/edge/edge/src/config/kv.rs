@@ -21,8 +21,8 @@ pub struct Kv {
     pub stores: Vec<Store>,
     /// Maximum bytes of memory in each data centre.
     pub memory: u64,
-    /// Maximum bytes of cached values on disk, in data centres with a disk but without a store. By default a
-    /// tenth of the size for objects.
+    /// Maximum bytes of cached values on disk, in data centres with a disk but without a store. By
+    /// default a tenth of the size for objects.
     pub disk_size: Option<u64>,
     /// Maximum size of a value in bytes.
     pub largest: u64,
@@ -46,7 +46,6 @@ impl Kv {
     }
 }
 
-/// The table `[kv]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KvSpec {
@@ -73,10 +72,8 @@ struct NamespaceSpec {
     read_tokens: Vec<Spanned<String>>,
 }
 
-/// Listening addresses of the key-value store.
 pub(super) type Listen = Spanned<Vec<SocketAddr>>;
 
-/// The key `store`: a file or NATS address, or a table with one for each data centre.
 enum StoreSpec {
     Here(String),
     In(Vec<(Spanned<String>, Spanned<String>)>),
@@ -104,7 +101,7 @@ impl<'de> Deserialize<'de> for StoreSpec {
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                // Restore the order of the file, which the TOML parser may not keep.
+                // The TOML parser may not keep the order of the file.
                 pairs.sort_by_key(|(name, _): &(Spanned<String>, Spanned<String>)| name.span().start);
                 Ok(StoreSpec::In(pairs))
             }
@@ -121,8 +118,8 @@ fn largest() -> Spanned<Bytes> {
     Spanned::new(0..0, Bytes(kv_server::Config::LARGEST))
 }
 
-/// Validates the section and sets the listeners of all data centres. `listen` contains `kv_listen` and
-/// `kv_listen_tls` of each data centre.
+/// Sets the listeners of all data centres. `listen` contains `kv_listen` and `kv_listen_tls` of
+/// each.
 pub(super) fn read(
     document: &Document,
     purpose: Purpose,
@@ -193,7 +190,6 @@ pub(super) fn read(
     Ok(Some(Kv { stores, memory, disk_size, largest, namespaces }))
 }
 
-/// Sets the listeners of each data centre from its own table, or else from `[kv]`.
 fn set_listen_addresses(
     document: &Document,
     place: Range<usize>,
@@ -232,7 +228,6 @@ fn set_listen_addresses(
     Ok(())
 }
 
-/// Parses `store`.
 fn stores(
     document: &Document,
     written: &Spanned<StoreSpec>,
@@ -287,7 +282,6 @@ fn stores(
     Ok(stores)
 }
 
-/// Returns the stream that two places have in common.
 fn same_stream<'p>(one: &'p Place, other: &Place) -> Option<&'p str> {
     let (Place::Nats(one), Place::Nats(other)) = (one, other) else { return None };
     let is_same =
@@ -295,7 +289,6 @@ fn same_stream<'p>(one: &'p Place, other: &Place) -> Option<&'p str> {
     is_same.then_some(one.stream.as_str())
 }
 
-/// Parses a file name or a NATS address.
 fn place(text: &str) -> Result<Place, String> {
     if text.is_empty() {
         return Err("the store has no file: store = \"kv.redb\", which is created if necessary".to_owned());
@@ -340,7 +333,6 @@ fn namespace(document: &Document, written: &NamespaceSpec) -> Result<Namespace, 
     Ok(Namespace { name: name.clone(), id, tokens, read_tokens })
 }
 
-/// Parses hashes of tokens as `longhaul edge token` prints them.
 pub(super) fn token_hashes(
     document: &Document,
     written: &[Spanned<String>],

@@ -24,7 +24,8 @@ pub struct Link {
     pub key: PathBuf,
 }
 
-/// Whether requests may reach an origin through another data centre and, therefore, from its address.
+/// Whether requests may reach an origin through another data centre and, therefore, from its
+/// address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detours {
@@ -33,11 +34,12 @@ pub enum Detours {
     /// Detour if the direct connection fails.
     #[default]
     On,
-    /// Also if a detour is faster than the direct path.
+    /// Detour also if it is faster than the direct path.
     Faster,
 }
 
-/// Behaviour of a data centre that receives heartbeats of too few others and may, therefore, miss purges.
+/// Behaviour of a data centre that receives heartbeats of too few others and may, therefore, miss
+/// purges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartitionPolicy {
@@ -48,7 +50,6 @@ pub enum PartitionPolicy {
     Revalidate,
 }
 
-/// Validates `detour_statuses`: error statuses only, and only with detours.
 pub(super) fn detour_statuses(
     document: &Document,
     detours: Detours,
@@ -68,8 +69,6 @@ pub(super) fn detour_statuses(
     written.iter().map(status).collect()
 }
 
-/// Validates that all data centres have links, or no one has. `places` contains the positions of each name
-/// and address.
 pub(super) fn check(
     document: &Document,
     authority: Option<&Path>,

@@ -1,13 +1,9 @@
 //! Match result for a request that an origin may interpret in several ways.
 
-/// Match result of a rule over all interpretations of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MatchResult {
-    /// No interpretation matches.
     No,
-    /// Some interpretations match.
     Maybe,
-    /// All interpretations match.
     Yes,
 }
 
@@ -16,8 +12,7 @@ impl MatchResult {
         self.min(other)
     }
 
-    /// Combines the results of all occurrences, of which the origin may use any. No occurrence is
-    /// [`Self::No`].
+    /// The origin may use any occurrence. No occurrence is [`Self::No`].
     pub(super) fn of_all(occurrences: impl Iterator<Item = bool>) -> Self {
         let (mut some, mut all) = (false, true);
         for fits in occurrences {

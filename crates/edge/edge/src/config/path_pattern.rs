@@ -6,7 +6,6 @@ use http_cache::path;
 
 use super::{Pattern, match_result::MatchResult};
 
-/// A path with merged slashes, and its other interpretations.
 #[derive(Debug)]
 pub(super) struct Readings<'p> {
     path: &'p str,
@@ -23,9 +22,7 @@ impl<'p> Readings<'p> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathPattern {
-    /// In normal form, with repeated slashes merged.
     normal: Pattern,
-    /// With decoded separators, for the other interpretations.
     decoded: Pattern,
 }
 
@@ -40,7 +37,6 @@ impl PathPattern {
         Self { normal, decoded }
     }
 
-    /// Matches all interpretations of a path.
     pub(super) fn fit(&self, readings: &Readings<'_>) -> MatchResult {
         let merged = self.normal.matches(&readings.merged);
         // A pattern that contains a parameter cannot match interpretations without parameters.
@@ -53,8 +49,8 @@ impl PathPattern {
     }
 }
 
-/// Normalizes a pattern. Dot segments are resolved only up to the last slash before the first `*`, because a
-/// segment with `*` is not a dot segment.
+/// Dot segments are resolved only up to the last slash before the first `*`, because a segment with
+/// `*` is not a dot segment.
 fn normal(pattern: &str) -> String {
     let end =
         pattern.find('*').map_or(pattern.len(), |star| pattern[..star].rfind('/').map_or(0, |at| at + 1));

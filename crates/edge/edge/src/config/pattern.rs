@@ -14,7 +14,6 @@ impl Pattern {
         Self(form(&self.0))
     }
 
-    /// Whether the pattern itself contains this text.
     pub(super) fn contains(&self, text: &str) -> bool {
         self.0.contains(text)
     }

@@ -5,7 +5,6 @@ use http_stack::{Revoked, Serial};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The table `revoked` in `[network]`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RevokedSpec {

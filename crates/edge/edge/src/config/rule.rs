@@ -38,7 +38,6 @@ pub struct RuleInput<'a> {
     pub headers: &'a HeaderMap,
 }
 
-/// Conditions of a rule, all of which must match.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
     path: Option<PathPattern>,
@@ -113,8 +112,8 @@ impl Conditions {
     }
 }
 
-/// Applies if a rule matches only some interpretations of a request. It bypasses the cache, because the
-/// origin may interpret the request differently and the response would be stored under the wrong rule.
+/// The rule matches only some interpretations of a request. It bypasses the cache, because the
+/// origin may interpret the request differently.
 static UNCLEAR: LazyLock<Rule> = LazyLock::new(|| Rule {
     place: "unclear".to_owned(),
     conditions: Conditions::default(),
@@ -132,8 +131,8 @@ impl Rule {
 }
 
 impl Rule {
-    /// Returns the freshness lifetime of a response with this status. It applies to errors only if the rule
-    /// lists their status.
+    /// Returns the freshness lifetime of a response with this status. It applies to errors only if
+    /// the rule lists their status.
     pub fn edge_ttl_for(&self, status: StatusCode) -> Option<Duration> {
         let ttl = self.edge_ttl?;
         if self.conditions.statuses.is_some() { Some(ttl) } else { rule_lifetime(status, ttl) }
@@ -168,8 +167,8 @@ impl Zone {
         None
     }
 
-    /// Returns the URLs in cache keys of all objects that requests for this URL may have stored: with each
-    /// rule that may match, and without a rule. The path need not be in normal form.
+    /// Returns the URLs in cache keys of all objects that requests for this URL may have stored,
+    /// with and without rules. The path need not be in normal form.
     pub fn key_urls(&self, url: &Uri) -> Vec<String> {
         let Some(url) = normal(url) else { return Vec::new() };
         let readings = Readings::of(url.path());
@@ -221,7 +220,6 @@ pub fn normal(url: &Uri) -> Option<Cow<'_, Uri>> {
     Some(Cow::Owned(Uri::from_parts(parts).ok()?))
 }
 
-/// Removes the port and a trailing dot.
 fn bare_host(host: &str) -> &str {
     let end = if host.starts_with('[') { host.find(']').map(|end| end + 1) } else { host.find(':') };
     host[..end.unwrap_or(host.len())].trim_end_matches('.')
@@ -244,7 +242,7 @@ fn match_field(headers: &HeaderMap, name: &HeaderName, pattern: &Pattern) -> Mat
     }
 }
 
-/// Matches the verbatim and the decoded value of a parameter. Some origins also separate parameters by `;`.
+/// Matches both the verbatim and the decoded value. Some origins also separate parameters by `;`.
 fn match_parameter(query: &str, name: &str, pattern: &Pattern) -> MatchResult {
     let of = |pieces: &mut dyn Iterator<Item = &str>| {
         let pairs = pieces.map(|piece| piece.split_once('=').unwrap_or((piece, "")));
@@ -264,7 +262,6 @@ fn match_parameter(query: &str, name: &str, pattern: &Pattern) -> MatchResult {
     }
 }
 
-/// Splits a cookie into name and value.
 fn pair(text: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = text.splitn(2, |&byte| byte == b'=');
     let mut part = || parts.next().unwrap_or_default().trim_ascii();

@@ -41,7 +41,6 @@ impl Starter {
     /// The file, with a comment for each setting that most operators change.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a `String` cannot fail.
         let _ = self.write(&mut text);
         text
     }
@@ -102,7 +101,6 @@ fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// A TOML string.
 fn quoted<T: ToString + ?Sized>(value: &T) -> String {
     toml::Value::String(value.to_string()).to_string()
 }

@@ -147,7 +147,6 @@ fn kv_mistakes_have_position_and_remedy() {
     assert!(mistake.contains("n.toml:28:1: the store has no namespace: [[kv.namespace]]"), "{mistake}");
 }
 
-/// Two data centres with links.
 fn two(first: &str, second: &str) -> String {
     let link = |number: u8| {
         format!(
@@ -402,7 +401,6 @@ fn tier_mistakes_have_position_and_remedy() {
     }
 }
 
-/// The same network for [`Purpose::Run`]: each data centre has a link.
 fn linked() -> String {
     let mut text = PLANNED.replace("name = \"example\"", "name = \"example\"\nauthority = \"ca.pem\"");
     for (number, name) in (1..).zip(["lhr", "nyc", "fra"]) {

@@ -33,7 +33,6 @@ pub enum Tiers {
     Custom(Custom),
 }
 
-/// The key `tiers`: a word, or a map from lower to upper tiers.
 #[derive(Debug)]
 pub(super) enum TiersSpec {
     Word(String),
@@ -67,7 +66,6 @@ impl<'de> Deserialize<'de> for TiersSpec {
     }
 }
 
-/// Validates `tiers` and `regional`.
 pub(super) fn read(
     document: &Document,
     purpose: Purpose,
@@ -132,14 +130,12 @@ fn custom(
         pairs.iter().map(|(from, to)| Ok((id(from)?, id(to)?))).collect::<Result<_, Diagnostic>>()?;
     let map = Custom::new(&network(centres), known);
     map.map(Tiers::Custom).map_err(|around| {
-        // Report the position of the first data centre in the loop.
         let place = pairs.iter().find(|(from, _)| Some(from.get_ref()) == around.names.first());
         let span = place.map_or(written.span(), |(from, _)| from.span());
         document.mistake(span, around.to_string())
     })
 }
 
-/// Looks up a city in the gazetteer.
 pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<String, Diagnostic> {
     let name = written.get_ref();
     gazetteer::find(name).map(|city| city.name.clone()).ok_or_else(|| {
@@ -150,8 +146,8 @@ pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<Str
 }
 
 impl Network {
-    /// Returns the data centres in their order, for the crate `tiers`. All data centres without a region
-    /// share one.
+    /// Returns the data centres in their order, for the crate `tier_routing`. All data centres
+    /// without a region share one.
     pub fn tiers(&self) -> ::tier_routing::Network {
         network(&self.data_centres)
     }

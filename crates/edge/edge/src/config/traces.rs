@@ -19,7 +19,6 @@ pub struct Collector {
     pub obeys_clients: bool,
 }
 
-/// The table `[traces]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TracesSpec {

@@ -1,9 +1,9 @@
-//! Prerendered heads of objects that are only on disk. Their bodies are read from the page cache when they
-//! are sent.
+//! Prerendered heads of objects that are only on disk. Their bodies are read from the page cache
+//! when they are sent.
 //!
-//! A head is valid while the object is fresh, no purge matches it, and no object is stored or removed under
-//! its key in memory or on disk. It takes about 1 KB, while the object in memory would take its body too.
-//! Evicted heads are created again after the next disk lookup.
+//! A head is valid while the object is fresh, no purge matches it, and no object is stored or
+//! removed under its key in memory or on disk. It takes about 1 KB. Evicted heads are created again
+//! after the next disk lookup.
 
 use std::{
     collections::HashMap,
@@ -31,19 +31,16 @@ use crate::{
 pub(crate) struct DiskHead {
     pub(crate) prerendered: Prerendered,
     pub(crate) terms: Terms,
-    /// The request details of the access log line; `None` without a log.
     pub(crate) log_suffix: Option<Arc<[u8]>>,
     subject: Subject,
     body: BlockRef,
-    /// The time of the last checksum verification, in ms.
+    /// Milliseconds.
     verified_at: AtomicU64,
-    /// The object's number, and the bytes that it would take in memory.
     number: u64,
     bytes: u64,
 }
 
-/// The heads of one core, in two generations: when the young one reaches half of the limit, the old one is
-/// dropped.
+/// Two generations: when the young one reaches half of the limit, the old one is dropped.
 #[derive(Debug)]
 pub(crate) struct DiskHeadCache {
     capacity: usize,
@@ -62,10 +59,8 @@ struct Entry {
     fingerprint: RequestFingerprint,
     head: Arc<DiskHead>,
     bytes: usize,
-    /// No purge up to this epoch matches the object.
     epoch: u64,
     uses: u32,
-    /// The time of the last usage report to the disk.
     last_touch: Time,
 }
 
@@ -88,8 +83,8 @@ impl DiskHead {
         }
     }
 
-    /// The body, if it is in the page cache. Returns its position in the file (for sendfile) if the checksum
-    /// was verified less than [`VERIFY_INTERVAL`] ago, because the page cache still contains it then.
+    /// `None` if the body is not in the page cache. Returns its position in the file (for sendfile)
+    /// if the checksum was verified less than [`VERIFY_INTERVAL`] ago.
     pub(crate) fn body(&self, now: Time) -> Option<CompleteBody> {
         let compared = Time::from_millis(self.verified_at.load(Relaxed));
         let is_moment_ago = compared <= now && now < compared.after(VERIFY_INTERVAL);
@@ -97,7 +92,6 @@ impl DiskHead {
         part.map(CompleteBody::File).or_else(|| self.read(now).map(CompleteBody::Bytes))
     }
 
-    /// A copy of the body with verified checksum, if it is in the page cache.
     pub(crate) fn read(&self, now: Time) -> Option<Bytes> {
         let piece = self.body.read(Wait::Never).ok()?;
         self.verified_at.store(now.as_millis(), Relaxed);
@@ -119,14 +113,12 @@ impl DiskHead {
 }
 
 impl DiskHeadCache {
-    /// The heads of one of `cores` cores; `memory` is the capacity of the memory store.
     pub(crate) fn new(memory: u64, workers: usize) -> Self {
         let both = usize::try_from((memory / MEMORY_FRACTION).max(MIN_CAPACITY)).unwrap_or(usize::MAX)
             / workers.max(1);
         Self { capacity: both / 2, young: Generation::default(), old: Generation::default() }
     }
 
-    /// The head for a request in this shape, if it is valid and the object should not be admitted to memory.
     pub(crate) fn find(
         &mut self,
         hash: u64,
@@ -153,7 +145,6 @@ impl DiskHeadCache {
         None
     }
 
-    /// Adds a request with its head, for an object that no purge up to `epoch` matches.
     pub(crate) fn add(&mut self, hash: u64, fingerprint: RequestFingerprint, head: DiskHead, epoch: u64) {
         let mut entries = self.young.take(hash).unwrap_or_default();
         let head_format = head.prerendered.format();
@@ -207,14 +198,12 @@ impl Entry {
             && store.is_unpurged(&mut self.epoch, &self.head.subject)
     }
 
-    /// Whether the object is used often enough to be admitted to memory. Checked only every [`USES_PER_CHECK`] uses,
-    /// because the check takes the lock of the store.
+    /// Checked only every [`USES_PER_CHECK`] uses, because the check takes the lock of the store.
     fn should_promote(&mut self, store: &MemoryStore) -> bool {
         self.uses += 1;
         self.uses.is_multiple_of(USES_PER_CHECK) && store.should_promote(self.head.number, self.head.bytes)
     }
 
-    /// Reports usage to the disk, which evicts unused objects.
     fn touch_disk(&mut self, now: Time) {
         if now >= self.last_touch.after(TOUCH_INTERVAL) {
             self.last_touch = now;
@@ -223,11 +212,9 @@ impl Entry {
     }
 }
 
-/// The heads of all cores may take this part of the memory store's capacity, in addition to it.
+/// The heads of all workers may take this part of the memory store's capacity, in addition to it.
 const MEMORY_FRACTION: u64 = 8;
-/// The minimum of that limit, in bytes.
 const MIN_CAPACITY: u64 = 4 << 20;
 /// How long a body is sent from its file without another checksum verification.
 pub(crate) const VERIFY_INTERVAL: Duration = Duration::from_secs(1);
-/// Uses between two admission checks.
 const USES_PER_CHECK: u32 = 16;

@@ -11,15 +11,15 @@ pub(crate) struct RequestFingerprint {
     is_head: bool,
     host: Box<str>,
     target: Box<str>,
-    /// The fields that the rule, the cache key or the variant depends on, as received.
+    /// The rule, the cache key or the variant depends on these fields, as received.
     fields: Box<[(HeaderName, Option<HeaderValue>)]>,
-    /// Fields that many origins treat as overrides of the URL or the method, if the request has any.
+    /// Many origins treat these fields as overrides of the URL or the method.
     overrides: Box<[(HeaderName, HeaderValue)]>,
 }
 
 impl RequestFingerprint {
-    /// The fingerprint of a request whose response depends on the fields `names` and on the fields that the
-    /// rules of its zone match. `None` if the request repeats one of these fields.
+    /// The response depends on the fields `names` and on those that the rules of its zone match.
+    /// `None` if the request repeats one of these fields.
     pub(crate) fn of<'n>(
         context: &'n RequestContext,
         names: impl Iterator<Item = &'n HeaderName>,
@@ -98,21 +98,18 @@ impl RequestFingerprint {
     }
 }
 
-/// The only value of a field, if any; `None` if there are several.
 fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h HeaderValue>> {
     let mut values = headers.get_all(name).iter();
     let value = values.next();
     values.next().is_none().then_some(value)
 }
 
-/// Whether the response to a client's request is the complete object if that is fresh, whatever other fields
-/// the request has.
+/// The response is the complete object if that is fresh, whatever other fields the request has.
 pub(crate) fn is_plain(request: &RequestView<'_>) -> bool {
     !request.fields().any(|(name, _)| is_cache_relevant(name) || name.eq_ignore_ascii_case("cdn-loop"))
 }
 
 impl RequestContext {
-    /// Whether the fast path may serve this request when it is repeated.
     pub(crate) fn is_plain(&self) -> bool {
         // For a peer's request, the loop check is done separately each time.
         (self.forwarded.is_some() || !self.headers.contains_key(CDN_LOOP))
@@ -122,10 +119,8 @@ impl RequestContext {
     }
 }
 
-/// Fingerprints per URL; the oldest is removed first.
 pub(crate) const MAX_ENTRIES_PER_URL: usize = 8;
 
-/// Fields that require validation or select a part of the object.
 pub(crate) fn is_cache_relevant(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     match name.len() {

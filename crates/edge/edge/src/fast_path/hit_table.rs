@@ -1,5 +1,5 @@
-//! The fast path for hits: per-core tables from request fingerprints to stored objects with prerendered
-//! responses.
+//! The fast path for hits: per-core tables from request fingerprints to stored objects with
+//! prerendered responses.
 
 use std::sync::{Arc, Weak};
 
@@ -23,9 +23,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct HitTable {
     in_memory: RequestTable<Hit>,
-    /// Requests from peer data centres.
     for_peers: RequestTable<PeerHit>,
-    /// Objects that are only on disk, by the same hash.
     disk_heads: DiskHeadCache,
 }
 
@@ -35,44 +33,34 @@ pub(crate) struct FastHit {
 }
 
 enum HitLocation {
-    /// In memory, with the content coding of the response.
     Memory(Arc<Object>, Option<Coding>),
-    /// In memory, for a peer data centre.
     Peer(Arc<Object>),
     Disk(Arc<DiskHead>),
 }
 
-/// The object for all requests with one fingerprint.
 #[derive(Debug)]
 struct Hit {
     /// Weak, so that an evicted object is not kept in memory.
     object: Weak<Object>,
     coding: Option<Coding>,
-    /// The version of the object for which the entry is valid.
     version: u64,
-    /// The request details of the access log line; `None` without a log.
     log_suffix: Option<Arc<[u8]>>,
-    /// The time of the last usage report to the store.
     last_touch: Time,
 }
 
-/// The object for all requests of peers with one fingerprint.
 #[derive(Debug)]
 struct PeerHit {
     hit: Hit,
-    /// The zone and the key that the peer must have sent.
     zone: Box<str>,
     key: KeyHash,
 }
 
 impl HitTable {
-    /// The table of one of `cores` cores; `memory` is the capacity of the memory store.
     pub(crate) fn new(memory: u64, workers: usize) -> Self {
         let (in_memory, of_others) = (RequestTable::default(), RequestTable::default());
         Self { in_memory, for_peers: of_others, disk_heads: DiskHeadCache::new(memory, workers) }
     }
 
-    /// The hit for a request in this shape; `None` if it needs the normal path.
     pub(crate) fn find(
         &mut self,
         store: &MemoryStore,
@@ -102,7 +90,6 @@ impl HitTable {
         })
     }
 
-    /// The hit for a peer's request for a whole object, if the peer has the same zone and key.
     pub(crate) fn find_for_peer(
         &mut self,
         store: &MemoryStore,
@@ -137,7 +124,7 @@ impl HitTable {
         };
         let head_format = head_format(context.version);
         let make = || Prerendered::new(response, body?.whole()?, ttl, head_format);
-        // The prerendered header is for another rule of the same object: such requests use the normal path.
+        // The prerendered header is for another rule of the same object.
         if object.prerendered.get_or(coding, head_format, make).is_none_or(|ready| !ready.matches_rule(ttl)) {
             return;
         }
@@ -168,8 +155,6 @@ impl HitTable {
         self.for_peers.insert(fingerprint, PeerHit { hit, zone, key }, |of_others| of_others.hit.is_valid());
     }
 
-    /// Adds a request for an object that is only on disk, with its response. `names` are additional fields
-    /// that distinguish variants.
     pub(crate) fn add_disk_only(
         &mut self,
         context: &RequestContext,
@@ -207,8 +192,6 @@ impl HitTable {
 }
 
 impl FastHit {
-    /// Writes the head of an HTTP/1.1 response, and returns its body; `None` if the body requires a blocking
-    /// read.
     pub(crate) fn write(
         &self,
         request: &RequestView<'_>,
@@ -225,7 +208,6 @@ impl FastHit {
         Some(body)
     }
 
-    /// The HTTP/2 or HTTP/3 response; `None` if the body requires a blocking read.
     pub(crate) fn response(&self, request: &RequestView<'_>, now: Time) -> Option<Response<Bytes>> {
         let (ready, terms) = self.prerendered(HeadFormat::HeaderMap)?;
         let body = match &self.location {
@@ -258,7 +240,6 @@ impl Hit {
         Self { object, coding, version, log_suffix: about, last_touch: Time::from_millis(0) }
     }
 
-    /// The object, if it may be served without revalidation.
     fn fresh_object(&mut self, store: &MemoryStore, now: Time) -> Option<Arc<Object>> {
         let object = self.object.upgrade().filter(|object| object.prerendered.version() == self.version)?;
         if object.stored.reuse(RequestDirectives::default(), now) != Reuse::Fresh {
@@ -272,8 +253,8 @@ impl Hit {
         self.object.upgrade().is_some_and(|object| object.prerendered.version() == self.version)
     }
 
-    /// Reports usage to the store, which evicts unused objects. Not for each request, because it takes the
-    /// lock of the store.
+    /// The store evicts unused objects. Not called for each request, because it takes the lock of
+    /// the store.
     fn touch_store(&mut self, store: &MemoryStore, object: &Object, now: Time) {
         if now >= self.last_touch.after(TOUCH_INTERVAL) {
             self.last_touch = now;

@@ -1,4 +1,5 @@
-//! The pass table of a core: requests that are forwarded without a lookup in the store, by fingerprint.
+//! The pass table of a worker: requests that are forwarded without a lookup in the store, by
+//! fingerprint.
 
 use std::sync::{
     Arc,
@@ -23,18 +24,14 @@ pub(crate) struct PassEntry {
     network: Arc<Network>,
     zone: usize,
     reason: PassReason,
-    /// The status of the recorded response; no rule sets a TTL for it.
     status: StatusCode,
-    /// The value of Cache-Status.
     cache_status: Box<str>,
-    /// Set when a response could not be relayed line by line.
     is_retired: AtomicBool,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum PassReason {
     Bypass,
-    /// A hit-for-miss entry, while it is active.
     HitForMiss(Arc<HitForMissEntry>),
 }
 
@@ -55,7 +52,6 @@ impl PassReason {
 }
 
 impl PassEntry {
-    /// `None` if a request with this fingerprint may need other handling.
     fn of(context: &RequestContext, reason: PassReason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = context.rule_for(status);
         // A detour through another data centre may get a better response.
@@ -84,7 +80,6 @@ impl PassEntry {
         self.status
     }
 
-    /// Stops use of this entry, because a response could not be relayed line by line.
     pub(crate) fn retire(&self) {
         self.is_retired.store(true, Relaxed);
     }
@@ -113,8 +108,6 @@ impl PassTable {
         (!pass_entry.is_retired.load(Relaxed)).then(|| Arc::clone(pass_entry))
     }
 
-    /// Adds an entry for a request that the data centre `centre` passed, and that received a response with
-    /// this status. Does nothing if requests with this fingerprint may need other handling.
     pub(crate) fn add(
         &mut self,
         context: &RequestContext,

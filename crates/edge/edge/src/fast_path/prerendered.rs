@@ -21,11 +21,8 @@ use crate::util::compact_headers::FIELD;
 #[derive(Debug)]
 pub(crate) struct Prerendered {
     head: RenderedHead,
-    /// The Cache-Status value up to the remaining seconds.
     cache_status: Vec<u8>,
-    /// The browser TTL of the rule, if any.
     browser_ttl: Option<Duration>,
-    /// Empty, if the body stays on disk.
     body: Bytes,
 }
 
@@ -38,15 +35,11 @@ enum RenderedHead {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeadFormat {
-    /// HTTP/1.1.
     Http1,
-    /// HTTP/2 or HTTP/3, which encode fields differently.
     HeaderMap,
 }
 
 impl Prerendered {
-    /// Prerenders the response of a hit. `None` if its length or Cache-Status is not that of a hit with this
-    /// body.
     pub(crate) fn new(
         response: &Response<Body>,
         body: Bytes,
@@ -75,7 +68,6 @@ impl Prerendered {
         Self { body: Bytes::new(), ..self }
     }
 
-    /// The memory without the body, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let head = match &self.head {
             RenderedHead::Lines(lines) => lines.capacity(),
@@ -91,7 +83,6 @@ impl Prerendered {
         }
     }
 
-    /// Whether the response is for a rule with this browser TTL.
     pub(crate) fn matches_rule(&self, browser_ttl: Option<Duration>) -> bool {
         self.browser_ttl == browser_ttl
     }
@@ -100,7 +91,6 @@ impl Prerendered {
         self.body.clone()
     }
 
-    /// Writes the status line and all fields. Only for [`HeadFormat::Http1`].
     pub(crate) fn write(&self, terms: &Terms, now: Time, to: &mut Vec<u8>) {
         let RenderedHead::Lines(lines) = &self.head else { return };
         let age = terms.age(now).as_secs();
@@ -113,7 +103,6 @@ impl Prerendered {
         }
     }
 
-    /// The response with this body; `None` for [`HeadFormat::Http1`].
     pub(crate) fn response(&self, terms: &Terms, now: Time, body: Bytes) -> Option<Response<Bytes>> {
         let RenderedHead::Fields(status, fields) = &self.head else { return None };
         let mut response = Response::new(body);
@@ -132,7 +121,6 @@ impl Prerendered {
     }
 }
 
-/// The status line and the constant fields of a response.
 fn lines(response: &Response<Body>, browser_ttl: Option<Duration>) -> Vec<u8> {
     let mut lines = Vec::with_capacity(512);
     let status = response.status();
@@ -155,29 +143,22 @@ fn without_number(text: &[u8]) -> &[u8] {
     &text[..text.len() - digits]
 }
 
-/// How to read an object again that stays on disk only.
 #[derive(Debug)]
 pub(crate) struct DiskOnly {
     pub(crate) body: BlockRef,
-    /// Request fields that distinguish this object from newer variants on disk.
     pub(crate) names: Vec<HeaderName>,
-    /// No purge up to this epoch matches the object.
     pub(crate) epoch: u64,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct PrerenderedSet {
-    /// The object's number, computed on first use.
     pub(crate) number: OnceLock<u64>,
     /// Entries with another version are invalid.
     version: AtomicU64,
-    /// The number of the last use, in the store's count of uses.
     last_use: AtomicU64,
     /// Per shape: the identity coding, then each coding in the order of [`Coding::ALL`].
     ready: [[OnceLock<Box<Prerendered>>; 1 + Coding::ALL.len()]; 2],
-    /// The identity coding, for peer data centres.
     for_peers: OnceLock<Box<Prerendered>>,
-    /// How to read the object again, if it is not in memory.
     pub(crate) disk_only: Option<Box<DiskOnly>>,
 }
 
@@ -186,7 +167,6 @@ impl PrerenderedSet {
         self.version.load(Acquire)
     }
 
-    /// Invalidates all entries for this object.
     pub(crate) fn invalidate(&self) {
         self.version.fetch_add(1, Release);
     }
@@ -237,7 +217,6 @@ fn init_or(
     place.get().map(|ready| &**ready)
 }
 
-/// A copy is another object with the same last use and no prerendered responses.
 impl Clone for PrerenderedSet {
     fn clone(&self) -> Self {
         Self { last_use: self.last_use().into(), ..Self::default() }

@@ -1,7 +1,7 @@
 //! Relays requests line by line: those whose fingerprint is in the pass table.
 //!
-//! Only the forwarded heads of the request and the response are built, without header maps. A message that
-//! needs more processing continues on the normal path.
+//! Only the forwarded heads are built, without header maps. A message that needs more processing
+//! continues on the normal path.
 
 mod head;
 mod header_filter;
@@ -39,7 +39,6 @@ struct RawForward<'h> {
     pass_entry: Arc<PassEntry>,
     original: Original,
     pending_entry: Option<PendingEntry<'h>>,
-    /// Times of the upstream request, for the access log; `None` without a log.
     upstream_timing: Option<Arc<UpstreamTiming>>,
     sent: SentRequest,
 }
@@ -51,7 +50,6 @@ struct RawResponse {
 }
 
 impl ClientHandler {
-    /// Relays a request, if its fingerprint is in the pass table and it needs no other processing.
     pub(crate) fn try_raw_forward<'h>(
         &'h self,
         request: &RequestView<'_>,
@@ -112,7 +110,6 @@ impl RawForward<'_> {
         }
     }
 
-    /// The head of the relayed response, if it can be built line by line.
     fn response_head(&self, reply: &Reply<'_>) -> Option<RawResponse> {
         let Self { worker, pass_entry, sent, .. } = self;
         if reply.status != pass_entry.status() {
@@ -158,7 +155,6 @@ impl RawForward<'_> {
         Relayed::Lines(Lines { head, framing, body, note })
     }
 
-    /// Returns a response that needs the normal path, for example because it may be stored.
     fn respond_inspected(self, response: Response<Body>) -> Relayed<DeliveryObserver> {
         let Self { worker, pass_entry, sent, .. } = &self;
         let context = match self.context() {
@@ -181,7 +177,6 @@ impl RawForward<'_> {
         self.respond(response)
     }
 
-    /// Handles the request on the normal path: it was not sent, or may be sent to another origin.
     async fn fall_back(self) -> Result<Relayed<DeliveryObserver>, Failure> {
         let request = self.original.request().ok_or(Failure::Garbled)?;
         let response = Box::pin(self.worker.serve(request)).await;

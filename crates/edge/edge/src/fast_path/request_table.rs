@@ -18,7 +18,6 @@ pub(crate) struct RequestTable<T> {
 }
 
 impl<T> RequestTable<T> {
-    /// The value for a request, among those for which `counts` is true.
     pub(crate) fn find(
         &mut self,
         hash: u64,
@@ -31,14 +30,11 @@ impl<T> RequestTable<T> {
         Some(&mut known.1)
     }
 
-    /// Whether a value for which `counts` is true exists for this fingerprint.
     pub(crate) fn contains(&self, fingerprint: &RequestFingerprint, counts: impl Fn(&T) -> bool) -> bool {
         let alike = self.table.get(&self.hash_of(fingerprint));
         alike.is_some_and(|alike| alike.iter().any(|(other, known)| counts(known) && other == fingerprint))
     }
 
-    /// Adds or replaces the value of a fingerprint. Drops other values of the same URL for which `counts` is
-    /// false.
     pub(crate) fn insert(&mut self, fingerprint: RequestFingerprint, known: T, counts: impl Fn(&T) -> bool) {
         if self.count >= MAX_REQUESTS {
             self.clear();
@@ -77,5 +73,5 @@ impl<T> Default for RequestTable<T> {
     }
 }
 
-/// Fingerprints per core. At the limit, the table is cleared, and active ones are added again.
+/// At the limit, the table is cleared, and active requests are added again.
 const MAX_REQUESTS: usize = 32_768;

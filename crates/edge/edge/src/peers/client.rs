@@ -24,26 +24,20 @@ use crate::{
     upstream::origins::forward_interim,
 };
 
-/// Why a peer returned no usable response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PeerError {
-    /// It refused the request, for this reason.
     Rejected(String),
     Failed(Failure),
-    /// It does not respond to heartbeats.
     Down,
-    /// It responds to heartbeats, but not to this request in time.
+    /// The peer responds to heartbeats, but not to this request in time.
     Timeout,
-    /// The path of the request has too many hops.
     TooManyHops,
-    /// The purge position of this data centre is too long for a field.
     PositionTooLarge,
-    /// This process has just started and has not yet received earlier purges.
     StillSyncing,
 }
 
 impl PeerError {
-    /// Whether the request was not processed: it may be sent elsewhere, and the route is not at fault.
+    /// The request may be sent elsewhere, and the route is not at fault.
     pub(crate) fn was_not_sent(&self) -> bool {
         match self {
             Self::Failed(failure) => failure.is_capacity_error(),
@@ -113,7 +107,6 @@ impl WorkerState {
             };
             let response = send_to_peer(client, peer, context, peer_headers(), body).await?;
             match retry {
-                // It is large, and must be requested on the other lane.
                 Some(body)
                     if response.headers().get(FILL_PRIORITY).is_some_and(|class| *class == PRIORITY_BULK) =>
                 {
@@ -131,7 +124,8 @@ impl WorkerState {
                 _ => Ok(response),
             }
         });
-        // The sender waits longer than the receiver, which may try several routes and has fewer hops left.
+        // The sender waits longer than the receiver, which may try several routes and has fewer
+        // hops left.
         let hops_left = u32::try_from(MAX_HOPS + 1 - forwarded.through.len()).unwrap_or(1);
         let max_wait = context.zone().first_byte.saturating_mul(MAX_ROUTES) + TIMEOUT_MARGIN * hops_left;
         let mut down = peer.down();
@@ -159,8 +153,8 @@ impl WorkerState {
                 accept_response(response, context, peer, down)
             }
             Err(failure) => {
-                // Neither a client that aborts its request nor a lack of capacity here is the fault of the
-                // peer.
+                // Neither a client that aborts its request nor a lack of capacity here is the fault
+                // of the peer.
                 if failure != Failure::Source && !failure.is_capacity_error() {
                     peer.count_failure();
                     peers.connections.reconnect(&peer.origin);
@@ -193,8 +187,6 @@ async fn send_to_peer(
     client.send(&peer.origin, request, &mut trace).await
 }
 
-/// Removes internal fields, and makes the body fail when the peer is lost. Returns an error if the peer
-/// refused.
 fn accept_response(
     mut response: Response<Body>,
     context: &RequestContext,
@@ -214,13 +206,12 @@ fn accept_response(
     Ok(response.map(|body| abort_when_down(body, down)))
 }
 
-/// Header fields that a request to a peer has in addition.
 const PEER_FIELDS: usize = 4;
 
-/// Routes that a data centre may try, each with the timeout of the zone's origin.
+/// Each route has the timeout of the zone's origin.
 const MAX_ROUTES: u32 = 4;
 
 const TIMEOUT_MARGIN: Duration = Duration::from_secs(2);
-/// How long a request waits until peers have reported purges from before this process started; then it is
-/// sent to the origin. Longer than one exchange with a peer that does not respond.
+/// Longer than one exchange with a peer that does not respond; then the request is sent to the
+/// origin.
 const STARTUP_SYNC_TIMEOUT: Duration = Duration::from_secs(8);

@@ -1,15 +1,11 @@
-//! Connections to peers by lane. Each peer has one connection for small and one for large responses, so that
-//! a large body does not delay a small one. Upgraded protocols such as WebSocket use further connections,
-//! because they are long-lived and would occupy the streams of requests. In addition, each worker has a
-//! connection for small responses, which it reads in its own thread, without waking another one. Requests
-//! without a body use HTTP/1.1 on long-lived streams of this connection, which costs the least CPU at both
-//! ends.
+//! Connections to peers. Each peer has one connection for small and one for large responses, so
+//! that a large body does not delay a small one, and further ones for tunnels, which are
+//! long-lived.
 //!
-//! A request is first sent on the connection for small responses. If the response is known to be large, the
-//! peer only reports this, and the request is repeated on the other connection. The additional round trip
-//! matters little, because a large response takes many. Each connection has separate flow-control windows, so
-//! a body that is not read does not block the other connection, and each has a separate place in network
-//! queues.
+//! A request is first sent on the connection for small responses. If the response is known to be
+//! large, the peer only reports this, and the request is repeated on the other connection. Each
+//! worker also has a connection for small responses, which it reads in its own thread; requests
+//! without a body use HTTP/1.1 on long-lived streams of it, which costs the least CPU at both ends.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -23,7 +19,7 @@ use crate::Error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrafficClass {
-    /// For responses that are small or of unknown size.
+    /// Also used for responses of unknown size.
     Small,
     Bulk,
     Tunnel,
@@ -38,7 +34,6 @@ pub(crate) struct PeerConnections {
 
 struct WorkerConnections {
     client: Client,
-    /// Uses HTTP/1.1 on streams of the connections of `client`.
     nested: Client,
 }
 
@@ -89,9 +84,8 @@ impl PeerConnections {
         }
     }
 
-    /// The client for a small response of a worker: the worker's connection if it is open; otherwise the
-    /// shared one, while the worker's connection is opened. Must be called in the worker's runtime, which
-    /// drives that connection.
+    /// The shared connection is used while the worker's own one is opened. Must be called in the
+    /// worker's runtime, which drives that connection.
     pub(crate) fn small_client(&self, worker: usize, origin: &Origin, has_body: bool) -> &Client {
         let WorkerConnections { client: own, nested } = &self.per_worker[worker % self.per_worker.len()];
         if !has_body && own.is_nesting(origin) {
@@ -102,14 +96,11 @@ impl PeerConnections {
         }
         if own.connections(origin) == 0 {
             let (own, origin) = (own.clone(), origin.clone());
-            // Ignore errors: the request on the shared connection fails likewise and reports them.
             tokio::spawn(async move { timeout(CONNECT_TIMEOUT, own.open(&origin)).await });
         }
         &self.small
     }
 
-    /// Moves all new requests to this data centre to new connections. Requests in flight finish on the old
-    /// ones.
     pub(crate) fn reconnect_all(&self, origin: &Origin) {
         for client in [&self.small, &self.bulk, &self.tunnels] {
             client.leave(origin);
@@ -117,9 +108,8 @@ impl PeerConnections {
         self.reconnect(origin);
     }
 
-    /// Stops the use of workers' connections to a data centre after a failure. Requests use the shared
-    /// connection until new ones are open. The old ones may be dead without an error long after the shared
-    /// one has recovered.
+    /// To be called after a failure. The old connections may be dead without an error long after the
+    /// shared one has recovered, so the shared one is used until new ones are open.
     pub(crate) fn reconnect(&self, origin: &Origin) {
         for WorkerConnections { client, nested } in &self.per_worker {
             client.leave(origin);
@@ -137,19 +127,16 @@ impl WorkerConnections {
 /// One, and others on which requests in flight finish.
 const CONNECTIONS_PER_PEER: usize = 4;
 
-/// HTTP/1.1 streams per connection: half of the limit of a data centre.
+/// Half of the stream limit of a data centre.
 const MAX_NESTED_STREAMS: usize = http_stack::limits::STREAMS as usize / 2;
 
-/// The maximum number of workers with a separate connection; beyond this, workers share one.
 pub(super) const MAX_WORKERS: usize = 8;
 
-/// The timeout for opening a connection, which is then retried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The window of a tunnel, bytes, and the number of tunnels per connection: the stream limit of a data
-/// centre. The connection's window is the sum, so a tunnel that is not read does not block the others.
+/// The window of a tunnel, bytes. The connection's window is the sum, so a tunnel that is not read
+/// does not block the others.
 const TUNNEL_WINDOW: u32 = 64 << 10;
 const MAX_TUNNELS: u32 = http_stack::limits::STREAMS;
 
-/// Requests that may wait for a stream: the same limit as for an origin.
 const MAX_WAITING: usize = 20_000;

@@ -1,7 +1,7 @@
 //! Internal header fields of requests between data centres, and of their responses.
 //!
-//! All names are reserved for the network (`http_cache::internal`). They are removed from users' requests on
-//! receipt, and from requests to origins and responses to users. They are accepted only from a peer whose
+//! All names are reserved for the network (`http_cache::internal`): they are removed from users'
+//! requests and from messages to origins and users. They are accepted only from a peer whose
 //! certificate contains the name of the data centre that the field claims.
 
 pub(crate) mod borrowed;
@@ -15,18 +15,15 @@ use crate::util::format::{push_hex, push_socket};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ForwardedRequest {
-    /// The role of the receiver.
     pub(crate) role: Role,
     /// The data centres that the request has passed, at least one; the last one is the sender.
     pub(crate) through: Vec<String>,
     pub(crate) zone: String,
-    /// The cache key as computed by the sender.
     pub(crate) key: KeyHash,
     pub(crate) client: SocketAddr,
     pub(crate) scheme: Scheme,
 }
 
-/// The error of an invalid request over a link; it is logged by the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderError {
     #[error("its field {0} is missing or malformed")]
@@ -74,11 +71,9 @@ impl ForwardedRequest {
     }
 }
 
-/// The part that is the same for all requests on a route.
 struct TierPath<'t> {
     role: Role,
     scheme: Scheme,
-    /// Comma-separated names of data centres.
     path: &'t str,
     zone: &'t str,
 }
@@ -105,15 +100,16 @@ fn read_cache_key(text: &str) -> Option<(KeyHash, SocketAddr)> {
     Some((KeyHash(u64::from_str_radix(digits, 16).ok()?), client.parse().ok()?))
 }
 
-/// Whether a field value recurs on a connection. A unique value must not enter the HPACK table, where it
-/// would displace others and cost time at both ends: it is sent as never indexed (RFC 7541 section 6.2.3).
+/// A unique value must not enter the HPACK table, where it would displace others: it is sent as
+/// never indexed (RFC 7541 section 6.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HpackIndexing {
     NeverIndexed,
     Indexed,
 }
 
-/// Whether parsed fields survive serialisation; `None` if they cannot be parsed. For the fuzz target.
+/// Whether parsed fields survive serialisation; `None` if they cannot be parsed. For the fuzz
+/// target.
 pub fn forwarded_request_round_trips(headers: &HeaderMap) -> Option<bool> {
     let forwarded = ForwardedRequest::read(headers).ok()?;
     let mut again = HeaderMap::new();
@@ -139,7 +135,7 @@ fn push_role(text: &mut String, role: Role) {
     }
 }
 
-/// Parses a role. `Lower` is invalid: it is the role of the user's data centre.
+/// `Lower` is invalid: it is the role of the user's data centre.
 fn parse_role(word: &str) -> Option<Role> {
     Some(match word {
         "regional" => Role::Regional,
@@ -157,13 +153,12 @@ fn parse_scheme(word: &str) -> Option<Scheme> {
     }
 }
 
-/// The maximum number of data centres on a path. More than real tier maps have; it also stops loops.
+/// More than real tier maps have; it also stops loops.
 pub(crate) const MAX_HOPS: usize = 16;
 
 /// The length limit of a DNS label.
 const MAX_NAME_BYTES: usize = 63;
 
-/// The usual maximum size of a field value, bytes.
 const TYPICAL_BYTES: usize = 64;
 
 const PROTOCOL_VERSION: &str = "2";
@@ -176,24 +171,24 @@ const CACHE_KEY: HeaderName = HeaderName::from_static("lh-cache-key");
 pub(crate) const REQUEST_KIND: HeaderName = HeaderName::from_static("lh-request-kind");
 pub(crate) const KIND_PURGES: HeaderValue = HeaderValue::from_static("purges");
 pub(crate) const KIND_VALUES: HeaderValue = HeaderValue::from_static("values");
-/// Request: the purge position of the sender. Response: the position of the responder, if it differs.
+/// Request: the purge position of the sender. Response: the position of the responder, if it
+/// differs.
 pub(crate) const PURGE_EPOCH: HeaderName = HeaderName::from_static("lh-purge-epoch");
 /// Request that is not for an object: the name of the sender.
 pub(crate) const PEER_NODE: HeaderName = HeaderName::from_static("lh-peer-node");
-/// Request: the lane on which it is sent. Response: the request must be repeated on the other lane.
+/// Request: its traffic class. Response: the request must be repeated in the other class.
 pub(crate) const FILL_PRIORITY: HeaderName = HeaderName::from_static("lh-fill-priority");
 pub(crate) const PRIORITY_BULK: HeaderValue = HeaderValue::from_static("bulk");
-/// The minimum size of a large body, bytes: a tenth of a second at 84 Mbit/s.
+/// A tenth of a second at 84 Mbit/s.
 pub(crate) const BULK_THRESHOLD: u64 = 1 << 20;
-/// Request: the protocol to which the origin should switch; both bodies carry its data. Response: the
-/// accepted one.
+/// Request: the protocol to which the origin should switch. Response: the accepted one.
 pub(crate) const ORIGIN_PROTOCOL: HeaderName = HeaderName::from_static("lh-origin-protocol");
 /// Response: the data centre whose store supplied it, or `origin`; if missing, the sender's store.
 pub(crate) const CACHE_TIER: HeaderName = HeaderName::from_static("lh-cache-tier");
 /// Response: the reason why the data centre has no response of the origin.
 pub(crate) const ROUTE_REASON: HeaderName = HeaderName::from_static("lh-route-reason");
 
-/// A response extension: the body is stored, or is being stored, so that a later request from the peer hits.
+/// The body is stored, or is being stored, so that a later request from the peer hits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredMarker;
 
@@ -222,7 +217,6 @@ mod tests {
             is_secure: bool,
         ) {
             let scheme = if is_secure { Scheme::Https } else { Scheme::Http };
-            // The flow label is not transmitted.
             let client = SocketAddr::new(client.ip(), client.port());
             let forwarded = ForwardedRequest { role, through, zone: "shop".into(), key: KeyHash(key), client, scheme };
             let mut headers = HeaderMap::new();
@@ -244,7 +238,6 @@ mod tests {
             forwarded.write(&mut headers);
             headers.insert(name.clone(), value.parse().unwrap());
             if let Ok(read) = ForwardedRequest::read(&headers) {
-                // A parsed value must survive serialisation.
                 let mut again = HeaderMap::new();
                 read.write(&mut again);
                 prop_assert_eq!(ForwardedRequest::read(&again), Ok(read));

@@ -1,5 +1,5 @@
-//! Monitoring of links and origins. Live traffic is the first source; heartbeats and probes cover idle
-//! periods.
+//! Monitoring of links and origins. Live traffic is the first source; heartbeats and probes cover
+//! idle periods.
 
 use std::{
     io::ErrorKind,
@@ -31,8 +31,7 @@ use crate::{
 };
 
 impl Peers {
-    /// Starts to monitor links and origins until this is dropped. Must be called in a tokio runtime with I/O
-    /// and time.
+    /// Ends when this is dropped. Must be called in a tokio runtime with I/O and time.
     pub(crate) fn start(self: &Arc<Self>, zones: impl Fn() -> Option<Arc<Network>> + Send + Sync + 'static) {
         let tasks = spawn_tasks(&Arc::downgrade(self), zones);
         lock(&self.tasks).extend(tasks);
@@ -58,7 +57,7 @@ impl Peers {
     }
 }
 
-/// A weak reference, so that tasks end when the peers are replaced.
+/// Weak, so that tasks end when the peers are replaced.
 type WeakPeers = Weak<Peers>;
 
 fn spawn_tasks(
@@ -73,7 +72,6 @@ fn spawn_tasks(
     tasks
 }
 
-/// Sends heartbeats to a peer until the peers are replaced.
 async fn watch_peer(peers: WeakPeers, centre: DataCentreId) {
     let (mut process, mut from) = (0, 0);
     let mut told_at: Option<Instant> = None;
@@ -103,16 +101,14 @@ async fn watch_peer(peers: WeakPeers, centre: DataCentreId) {
     }
 }
 
-/// Keeps the connection for large bodies open. Its round-trip time depends on load and is not recorded.
+/// Its round-trip time depends on load and is not recorded.
 async fn keep_warm(peers: Arc<Peers>, centre: DataCentreId, heartbeat: HeartbeatRequest) {
     let _ = peers.send_heartbeat(centre, TrafficClass::Bulk, &heartbeat).await;
 }
 
-/// A request that is not for an object.
 pub(crate) struct ControlRequest {
     pub(crate) kind: HeaderValue,
     pub(crate) body: Vec<u8>,
-    /// The maximum size of its response, bytes.
     pub(crate) max_reply_bytes: usize,
 }
 
@@ -189,9 +185,8 @@ impl Peers {
         Ok((text, trace))
     }
 
-    /// Waits for a response of a data centre. Returns `None` if nothing was received from it for
-    /// [`RESPONSE_TIMEOUT`], or if this response takes longer than three times that: under load it may be queued
-    /// behind others.
+    /// `None` if nothing was received from the data centre for [`RESPONSE_TIMEOUT`], or if this
+    /// response takes three times as long: under load it may be queued behind others.
     async fn response_unless_silent<T>(
         &self,
         centre: DataCentreId,
@@ -217,7 +212,6 @@ impl Peers {
     }
 }
 
-/// Probes the origins to which no recent request has connected.
 async fn probe_origins(peers: WeakPeers) {
     while let Some(peers) = peers.upgrade() {
         let origins = peers.origins.read().map(|origins| origins.clone()).unwrap_or_default();
@@ -262,10 +256,9 @@ impl Peers {
     }
 }
 
-/// Measures the connect time of an origin; `None` if its name does not resolve.
 async fn probe_origin(peers: &WeakPeers, origin: &Origin) -> Option<Result<Duration, Fault>> {
     let addresses = resolve_all(origin).await?;
-    // If there are several addresses, keep to the known one.
+    // If there are several addresses, keep the known one.
     let previous = peers.upgrade()?.origin_address(origin).filter(|address| addresses.contains(address));
     let address = previous.or_else(|| addresses.first().copied())?;
     peers.upgrade()?.origin_routes().record_address(origin, address);
@@ -281,7 +274,6 @@ async fn resolve_all(origin: &Origin) -> Option<Vec<SocketAddr>> {
     Some(found.ok()?.ok()?.collect())
 }
 
-/// Measures the connect time of an address. The connection is closed immediately.
 pub(crate) async fn measure_connect(address: SocketAddr) -> Result<Duration, Fault> {
     let began = instant();
     match timeout(RESPONSE_TIMEOUT, TcpStream::connect(address)).await {
@@ -309,18 +301,16 @@ fn truncate(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// The base interval of checks. A lost data centre is detected after this interval plus [`RESPONSE_TIMEOUT`].
+/// A lost data centre is detected after this interval plus [`RESPONSE_TIMEOUT`].
 const TICK: Duration = Duration::from_secs(1);
-/// Added per data centre, so that a network of 300 is not busy with heartbeats.
+/// Keeps a network of 300 data centres from being busy with heartbeats.
 const TICK_PER_PEER: Duration = Duration::from_millis(10);
-/// The interval of heartbeats that exchange measurements.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
-/// The timeout of heartbeats, lookups and probes: three of the longest round trips under bad conditions.
+/// Three of the longest round trips under bad conditions.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
-/// A timer that is late by this much shows that the process was not scheduled. Also the poll interval after
-/// `RESPONSE_TIMEOUT`.
+/// A timer that is late by this much shows that the process was not scheduled. Also the poll
+/// interval after `RESPONSE_TIMEOUT`.
 const STALL_THRESHOLD: Duration = Duration::from_millis(250);
-/// The interval of probes without requests: in ten minutes, twice the number of samples that a median needs.
+/// Without requests, this gives in ten minutes twice the samples that a median needs.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60);
-/// The interval of probes after a failure.
 const PROBE_RETRY_INTERVAL: Duration = Duration::from_secs(10);

@@ -1,14 +1,13 @@
-//! Heartbeats between data centres. They also exchange connect times to origins and chosen upper tiers.
+//! Heartbeats between data centres. They also exchange connect times to origins and chosen upper
+//! tiers.
 
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeartbeatRequest {
-    /// The network of the sender.
     pub(crate) network: String,
     /// The process of the receiver from which the sender has samples; 0 for no process.
     pub(crate) process: u64,
-    /// The number of the first sample that the sender lacks.
     pub(crate) from: u64,
 }
 
@@ -86,13 +85,12 @@ impl HeartbeatReply {
     }
 }
 
-/// The maximum number of measured origins. Each costs one connection per minute, and 300 data centres report
-/// it.
+/// Each origin costs one connection per minute, and 300 data centres report it.
 pub(super) const MAX_ORIGINS: usize = 1000;
 
 pub(super) const MAX_CHOICES: usize = 10_000;
 
-/// The maximum number of reported samples per origin: the number that `tiers` keeps.
+/// The number that `tier_routing` keeps.
 pub(super) const MAX_SAMPLES: usize = 31;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! State that is kept when the list of data centres changes. Otherwise each reload would close links, discard
-//! measurements, and leave upper tiers unknown until all routes were measured again.
+//! State that is kept when the list of data centres changes, so that a reload closes no links and
+//! discards no measurements.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,7 +20,6 @@ impl Peers {
         self.shared_peer(centre)
     }
 
-    /// Takes over the state of the previous peers, for data centres in both configurations.
     pub(super) fn inherit(&self, previous: &Self) {
         let to = Renumbering::new(previous.data_centres(), self.data_centres());
         let mut health = previous.health();

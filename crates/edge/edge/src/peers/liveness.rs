@@ -1,5 +1,5 @@
-//! Detection of unreachable peers: failures that concern the link, and bodies that end when their sender is
-//! lost.
+//! Detection of unreachable peers: failures that concern the link, and bodies that end when their
+//! sender is lost.
 
 use std::{
     pin::Pin,
@@ -13,7 +13,6 @@ use http_stack::{
 
 pub(crate) type PeerDown = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Whether a failure concerns the link, not just one request.
 pub(crate) fn is_link_failure(failure: Failure) -> bool {
     matches!(
         failure,
@@ -26,13 +25,12 @@ pub(crate) fn is_link_failure(failure: Failure) -> bool {
     )
 }
 
-/// Makes a body fail when its sender becomes unreachable. A body in memory is complete and is returned
-/// unchanged.
+/// A body in memory is complete and is returned unchanged.
 pub(crate) fn abort_when_down(body: Body, down: PeerDown) -> Body {
     if body.again().is_some() { body } else { Body::stream(AbortWhenDown { body, down }) }
 }
 
-/// A body that fails when its sender becomes unreachable, possibly long before its connection times out.
+/// Fails when its sender becomes unreachable, possibly long before its connection times out.
 struct AbortWhenDown {
     body: Body,
     down: PeerDown,

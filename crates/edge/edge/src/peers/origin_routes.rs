@@ -1,4 +1,5 @@
-//! Measurements of routes to origins by all data centres, recent failures, and the addresses of origins.
+//! Measurements of routes to origins by all data centres, recent failures, and the addresses of
+//! origins.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -26,7 +27,6 @@ pub(crate) struct OriginRoutes {
 struct SampleHistory {
     address: Option<SocketAddr>,
     measured: Measurements,
-    /// The last samples of this data centre: number, time, connect time.
     own: VecDeque<(u64, Duration, Duration)>,
 }
 
@@ -43,7 +43,6 @@ impl OriginRoutes {
         Self { reach: RouteSelector::new(MAX_TRIES), origins: HashMap::new(), centres, here, next: 1 }
     }
 
-    /// A copy for a new configuration, in which this data centre has the number `here`.
     pub(super) fn renumbered(&self, to: &Renumbering, here: DataCentreId) -> Self {
         let renumber = |(origin, history): (&Origin, &SampleHistory)| {
             let measured = history.measured.renumbered(to);
@@ -58,7 +57,6 @@ impl OriginRoutes {
         }
     }
 
-    /// Calls `look` with the state that is needed to choose a route to an origin.
     pub(crate) fn search<T>(
         &mut self,
         origin: &Origin,
@@ -91,7 +89,6 @@ impl OriginRoutes {
         self.history(origin).address = Some(address);
     }
 
-    /// Records a connect time of this data centre, of a request or a probe.
     pub(crate) fn record_connect(&mut self, now: Duration, origin: &Origin, took: Duration) {
         let (here, number) = (self.here, self.next);
         self.next += 1;
@@ -116,7 +113,6 @@ impl OriginRoutes {
         self.origins.get(origin)?.own.back().map(|(_, at, _)| *at)
     }
 
-    /// The number of this data centre's samples that are not too old.
     pub(super) fn samples(&self, now: Duration, origin: &Origin) -> usize {
         let own = self.origins.get(origin).map(|history| &history.own);
         let is_fresh = |at: Duration| now.saturating_sub(at) <= Measurements::FRESH;
@@ -127,7 +123,6 @@ impl OriginRoutes {
         self.origins.get(origin).map(|history| &history.measured)
     }
 
-    /// The samples of this data centre from number `from`, for peers, and the number of the next sample.
     pub(super) fn samples_since(&self, now: Duration, from: u64) -> (Vec<OriginSamples>, u64) {
         let of = |(origin, history): (&Origin, &SampleHistory)| {
             let samples = history
@@ -144,7 +139,6 @@ impl OriginRoutes {
         (all.collect(), self.next)
     }
 
-    /// Stores samples of a peer. Unknown origins are ignored.
     pub(crate) fn merge_samples(&mut self, now: Duration, centre: DataCentreId, received: &[OriginSamples]) {
         for OriginSamples { origin, samples } in received {
             let Ok(origin) = origin.parse::<Origin>() else { continue };
@@ -159,7 +153,6 @@ impl OriginRoutes {
         }
     }
 
-    /// Sets the known origins. All others are removed.
     pub(super) fn retain_origins(&mut self, origins: &[Origin]) {
         self.origins.retain(|origin, _| origins.contains(origin));
         for origin in origins {
@@ -181,7 +174,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Routes per request: the direct one and two detours. If the origin is down, each costs a timeout.
+/// The direct route and two detours. If the origin is down, each costs a timeout.
 const MAX_TRIES: usize = 3;
 
 #[cfg(test)]
@@ -211,7 +204,6 @@ mod tests {
         assert!(lhr.samples_since(ms(100), next).0.is_empty(), "nothing is new");
         lhr.record_connect(ms(101), &origin, ms(30));
         assert_eq!(lhr.samples_since(ms(101), next).0[0].samples, [Sample { age_ms: 0, connect_us: 30_000 }]);
-        // The route through it failed before these samples: the next request tries it again.
         let address = SocketAddr::from(([192, 0, 2, 1], 443));
         fra.record_address(&origin, address);
         let (network, health) = (Network::new(Vec::new(), |_, _| ms(0)), Health::default());
@@ -233,7 +225,6 @@ mod tests {
         assert_eq!(is_due(&fra), Some(false), "that was before");
         fra.merge_samples(ms(5000), DataCentreId(0), &lhr.samples_since(ms(101), next).0);
         assert_eq!(is_due(&fra), Some(true));
-        // Samples of unknown origins are ignored.
         fra.retain_origins(&[]);
         fra.merge_samples(ms(5000), DataCentreId(0), &received);
         assert!(fra.measured(&origin).is_none());

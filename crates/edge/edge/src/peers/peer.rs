@@ -17,17 +17,15 @@ use super::{liveness::PeerDown, tcp_stats::Connections};
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) name: String,
-    /// Its name as host, with the port of its link.
     pub(crate) origin: Origin,
     pub(crate) address: SocketAddr,
-    /// Limits concurrent exchanges of purges to two, so that a purge need not wait for an exchange that
+    /// Limits exchanges of purges to two, so that a purge need not wait for an exchange that
     /// started before it.
     pub(crate) sync_permits: tokio::sync::Semaphore,
-    /// Connections that it has opened to this data centre.
     pub(super) connections: Connections,
     is_lost: watch::Sender<bool>,
     state: Mutex<State>,
-    /// The smoothed round-trip time, ns; 0 before the first measurement.
+    /// Smoothed, in ns; 0 before the first measurement.
     round_trip: AtomicU64,
     last_received: AtomicU64,
     requests: AtomicU64,
@@ -36,7 +34,6 @@ pub(crate) struct Peer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The time of the last change of `is_lost`, ns.
     since: u64,
     why: String,
 }
@@ -44,7 +41,6 @@ struct State {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PeerSnapshot {
     pub(crate) is_lost: bool,
-    /// Whether it has responded and is not lost.
     pub(crate) is_up: bool,
     pub(crate) since: u64,
     pub(crate) why: Option<String>,
@@ -70,7 +66,6 @@ impl Peer {
         }
     }
 
-    /// Records a response. Returns whether the peer was lost before.
     pub(super) fn mark_up(&self, now: u64) -> bool {
         self.last_received.store(now, Relaxed);
         let is_news = self.is_lost.send_if_modified(std::mem::take);
@@ -80,7 +75,6 @@ impl Peer {
         is_news
     }
 
-    /// Records a failure. Returns whether the peer was reachable before.
     pub(super) fn mark_down(&self, now: u64, why: &str) -> bool {
         let is_news = self.is_lost.send_if_modified(|is_lost| !std::mem::replace(is_lost, true));
         let mut state = self.state();
@@ -112,11 +106,9 @@ impl Peer {
         is_lost.then(|| self.state().why.clone())
     }
 
-    /// Completes when the peer becomes unreachable.
     pub(crate) fn down(&self) -> PeerDown {
         let mut is_lost = self.is_lost.subscribe();
         Box::pin(async move {
-            // If the peer is dropped, nothing needs this result.
             if is_lost.wait_for(|is_lost| *is_lost).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -127,7 +119,6 @@ impl Peer {
         self.requests.fetch_add(1, Relaxed);
     }
 
-    /// Counts a request without a response.
     pub(crate) fn count_failure(&self) {
         self.failures.fetch_add(1, Relaxed);
     }

@@ -104,8 +104,6 @@ impl WorkerState {
         with_route_reason(response)
     }
 
-    /// The response to a peer's request that hits the synchronous hit path. The same checks apply as for
-    /// other requests.
     fn try_fast_peer_hit(&self, request: &RequestView<'_>, head: &mut Vec<u8>) -> Option<CompleteBody> {
         let plain = ForwardedRequestRef::read(request.fields())?;
         let peers = self.peers()?;
@@ -138,7 +136,6 @@ impl WorkerState {
         Some(body)
     }
 
-    /// The purge position of this data centre, if it differs from the position of the peer.
     fn position_unless_equal(&self, peer_position: Option<&[u8]>) -> Option<HeaderValue> {
         self.purge_log.applied_header().filter(|done| Some(done.as_bytes()) != peer_position)
     }
@@ -149,7 +146,6 @@ impl WorkerState {
         if let Err(why) = verify_peer(peers, parts.extensions.get(), name) {
             return forbidden(&why);
         }
-        // With the spelling of the network file.
         let name = peers.id(name).map(|id| peers.name(id)).unwrap_or_default();
         self.node.answer_sync(peers, name, body).await.unwrap_or_else(|why| unavailable(&why))
     }
@@ -196,7 +192,6 @@ impl WorkerState {
     }
 }
 
-/// Checks that the certificate of a caller matches its claimed name, and that this is a peer in this network.
 fn verify_peer(peers: &Peers, caller: Option<&PeerIdentity>, name: &str) -> Result<(), String> {
     let names = || caller.map(|caller| caller.names().collect::<Vec<_>>().join(", ")).unwrap_or_default();
     let why = match peers.id(name) {
@@ -214,7 +209,6 @@ fn verify_peer(peers: &Peers, caller: Option<&PeerIdentity>, name: &str) -> Resu
     Err(why)
 }
 
-/// Adds the internal reason to a refusal.
 fn with_route_reason(mut response: Response<Body>) -> Response<Body> {
     if let Some(rejection) = response.extensions().get::<Rejection>().copied() {
         set_header(&mut response, ROUTE_REASON, rejection.code);
@@ -222,7 +216,6 @@ fn with_route_reason(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// The response to a request that is malformed or not from a peer.
 fn forbidden(why: &str) -> Response<Body> {
     let mut response = Response::new(Body::whole(format!("{why}\n")));
     *response.status_mut() = StatusCode::FORBIDDEN;
@@ -230,7 +223,6 @@ fn forbidden(why: &str) -> Response<Body> {
     response
 }
 
-/// The response that makes the sender repeat the request on the lane for large bodies.
 fn redirect_to_bulk() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -1,8 +1,8 @@
-//! The peers of a data centre: their health, the choice of the next tier for a key, and measurements of
-//! routes to origins.
+//! The peers of a data centre: their health, the choice of the next tier for a key, and
+//! measurements of routes to origins.
 //!
-//! The crate `tiers` makes the decisions. This module holds their inputs under locks that are not held across
-//! waits. A cache hit takes none of these locks.
+//! The crate `tier_routing` makes the decisions. This module holds their inputs under locks that
+//! are not held across waits. A cache hit takes none of these locks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -30,7 +30,6 @@ use crate::{
     config::{DataCentre, Detours, Network, Tiers},
 };
 
-/// A shared handle to the current peers.
 pub(crate) type PeersHandle = Arc<RwLock<Option<Arc<Peers>>>>;
 
 pub(crate) struct Peers {
@@ -38,20 +37,18 @@ pub(crate) struct Peers {
     #[cfg(test)]
     ahead: Mutex<Duration>,
     pub(super) name: String,
-    /// Identifies this process, as opposed to earlier ones of the same data centre.
+    /// Differs from earlier processes of the same data centre.
     pub(super) process: u64,
     own_id: DataCentreId,
     data_centres: ::tier_routing::Network,
-    /// The replicas of keys, if the network has a KV store.
     kv_places: Option<Placement>,
-    /// By number. Includes this data centre, which never receives a request.
+    /// The index is the number. Includes this data centre, which never receives a request.
     peers: Vec<Arc<Peer>>,
     pub(crate) membership: MeshIdentity,
     pub(crate) connections: PeerConnections,
     pub(super) tcp_info: TcpInfoSource,
     pub(super) zones: RwLock<HashMap<String, TiersOf>>,
     pub(super) origins: RwLock<Vec<Origin>>,
-    /// For each zone, the upper tier that each peer reports.
     pub(super) peer_choices: Mutex<HashMap<String, BTreeMap<DataCentreId, DataCentreId>>>,
     health: RwLock<Health>,
     origin_routes: Mutex<OriginRoutes>,
@@ -59,8 +56,6 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// The peers of the data centre `here` with `cores` workers; `None` if it has no links. `before` are the
-    /// peers of the previous configuration.
     pub(crate) fn new(
         network: &Network,
         here: &str,
@@ -75,7 +70,6 @@ impl Peers {
         let Some(link) = own.link.as_ref().filter(|_| centres.len() > 1) else { return Ok(None) };
         let Some(credentials) = credentials(network, own)? else { return Ok(None) };
         let membership = match previous {
-            // Running servers continue to use it.
             Some(previous) => {
                 previous.membership.replace(&credentials)?;
                 previous.membership.clone()
@@ -119,7 +113,7 @@ impl Peers {
         Ok(Some(Arc::new(peers)))
     }
 
-    /// Reads the certificates of the links again. If one has changed, new requests use new connections.
+    /// If a certificate has changed, new requests use new connections.
     pub(crate) fn reload_credentials(&self, network: &Network) -> Result<(), Error> {
         let own = network.data_centres.iter().find(|centre| centre.name == self.name(self.own_id));
         let Some(credentials) = own.map(|own| credentials(network, own)).transpose()?.flatten() else {
@@ -131,7 +125,7 @@ impl Peers {
         Ok(())
     }
 
-    /// Whether the data centres of both networks are identical, so that their state remains valid.
+    /// If the data centres are identical, their state remains valid.
     pub(crate) fn has_same_peers(&self, previous: &Network, now: &Network) -> bool {
         previous.name == now.name
             && previous.data_centres.len() == now.data_centres.len()
@@ -142,8 +136,6 @@ impl Peers {
             })
     }
 
-    /// Applies the zones of a network with the same data centres. Upper tiers that were chosen before are
-    /// kept.
     pub(crate) fn set_zones(&self, network: &Network) {
         let mut zones = write(&self.zones);
         let previous = std::mem::take(&mut *zones);
@@ -201,7 +193,7 @@ impl Peers {
         &self.data_centres.centre(centre).name
     }
 
-    /// Whether this number exists. A number from another network file may not.
+    /// A number from another network file may not exist.
     pub(crate) fn is_valid_id(&self, centre: DataCentreId) -> bool {
         usize::from(centre.0) < self.peers.len()
     }
@@ -210,7 +202,6 @@ impl Peers {
         self.data_centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))
     }
 
-    /// The data centres among these names; unknown names are skipped.
     pub(crate) fn ids(&self, names: &[String]) -> Vec<DataCentreId> {
         names.iter().filter_map(|name| self.id(name)).collect()
     }
@@ -223,13 +214,12 @@ impl Peers {
         self.peers.get(usize::from(centre.0)).cloned()
     }
 
-    /// All peers, without this data centre.
     pub(crate) fn all(&self) -> impl Iterator<Item = (DataCentreId, &Peer)> {
         let peers = self.peers.iter().map(|peer| &**peer);
         self.data_centres.ids().zip(peers).filter(|(id, _)| *id != self.own_id)
     }
 
-    /// The next hop for a request that is not in the cache. The data centres in `through` are excluded.
+    /// For a request that is not in the cache. The data centres in `through` are excluded.
     pub(crate) fn next_hop(&self, zone: &str, role: Role, key: KeyHash, through: &[DataCentreId]) -> Hop {
         let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
         let Some(zone) = zones.get(zone) else { return Hop::Origin };
@@ -253,7 +243,7 @@ impl Peers {
         lock(&self.origin_routes)
     }
 
-    /// The round-trip times to all data centres by number; [`DEFAULT_ROUND_TRIP`] if unknown.
+    /// By number; [`DEFAULT_ROUND_TRIP`] if unknown.
     pub(crate) fn round_trips(&self) -> Vec<Duration> {
         self.peers.iter().map(|peer| peer.round_trip().unwrap_or(DEFAULT_ROUND_TRIP)).collect()
     }
@@ -273,7 +263,6 @@ impl Peers {
         }
     }
 
-    /// The address of an origin at the last connection or lookup.
     pub(crate) fn origin_address(&self, origin: &Origin) -> Option<SocketAddr> {
         self.origin_routes().address(origin)
     }
@@ -285,7 +274,6 @@ impl Drop for Peers {
     }
 }
 
-/// The credentials for the links of a data centre, if it has any. Its certificate must contain its name.
 fn credentials<'n>(network: &'n Network, own: &'n DataCentre) -> Result<Option<Credentials<'n>>, Error> {
     let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
     let (certificate, key) = (&link.certificate, &link.key);
@@ -310,5 +298,5 @@ pub(super) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An unknown round trip: the longest one on Earth.
+/// The longest round trip on Earth.
 const DEFAULT_ROUND_TRIP: Duration = Duration::from_millis(300);

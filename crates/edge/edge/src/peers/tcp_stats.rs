@@ -1,7 +1,7 @@
 //! TCP statistics of connections from peers: delivery rate and retransmissions, from the kernel.
 //!
-//! Bodies of responses are sent on connections that the receiver has opened. Each end only has statistics of
-//! data that it sent, so the two ends of a link report different values, one per direction.
+//! Each end only has statistics of data that it sent, so the two ends of a link report different
+//! values, one per direction.
 
 use std::{
     net::SocketAddr,
@@ -15,21 +15,17 @@ use super::connections::MAX_WORKERS;
 
 pub(super) struct TcpInfoSource {
     diag: Option<Mutex<Diag>>,
-    /// The link address on which this data centre listens.
     local: SocketAddr,
 }
 
-/// The remote addresses of the latest connections of a peer.
 #[derive(Debug, Default)]
 pub(super) struct Connections(Mutex<Vec<SocketAddr>>);
 
-/// Statistics of the open connections of a peer since they were opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TcpStats {
     segments: u64,
-    /// Segments retransmitted.
     retransmitted: u64,
-    /// The latest delivery rate of the fastest connection, bytes per second.
+    /// The delivery rate of the fastest connection, bytes per second.
     rate: u64,
 }
 
@@ -40,7 +36,6 @@ impl TcpInfoSource {
         Self { diag: diag.ok().map(Mutex::new), local }
     }
 
-    /// The statistics of these connections; `None` if they are unavailable or no data was sent.
     pub(super) fn stats(&self, connections: &Connections) -> Option<TcpStats> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let remotes = connections.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -75,7 +70,6 @@ impl TcpStats {
         }
     }
 
-    /// The share of retransmitted segments: losses, and sometimes segments that were only late.
     #[expect(clippy::cast_precision_loss, reason = "counts of segments are far below 2^53")]
     pub(super) fn loss(self) -> f64 {
         self.retransmitted as f64 / self.segments as f64

@@ -1,5 +1,5 @@
-//! Upper tiers that are chosen by measurement: the own choice, the choices of peers, and their periodic
-//! review.
+//! Upper tiers that are chosen by measurement: the own choice, the choices of peers, and their
+//! periodic review.
 
 use std::sync::PoisonError;
 

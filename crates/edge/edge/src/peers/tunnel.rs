@@ -1,5 +1,7 @@
-//! Tunnels for upgraded protocols through another data centre. The bytes of the two directions are the bodies
-//! of the request and of the response over the link. A tunnel ends when both bodies have ended or one fails.
+//! Tunnels for upgraded protocols through another data centre.
+//!
+//! The bytes of the two directions are the bodies of the request and of the response over the link.
+//! A tunnel ends when both bodies have ended or one fails.
 
 use std::{
     io,
@@ -22,15 +24,13 @@ use tracing::debug;
 
 use crate::peers::headers::ORIGIN_PROTOCOL;
 
-/// An upgrade request at the data centre that sends it over a link.
 pub(crate) struct Tunnel {
-    /// The request body, which is still being written.
     out: Sender,
 }
 
 impl Tunnel {
-    /// Converts an upgrade request for a link: moves the protocol to an internal field, because HTTP/2 has no
-    /// Upgrade, and opens the request body. `None` if the request has no Upgrade, or already has a body.
+    /// Moves the protocol to an internal field, because HTTP/2 has no Upgrade. `None` if the
+    /// request has no Upgrade, or already has a body.
     pub(crate) fn request(headers: &mut HeaderMap, body: &Body) -> Option<(Self, Body)> {
         if !body.is_end_stream() {
             return None;
@@ -44,10 +44,9 @@ impl Tunnel {
         Some((Self { out }, body))
     }
 
-    /// Converts a response from a link back: if the origin accepted, it becomes a 101 with a byte stream.
+    /// If the origin accepted, the response becomes a 101 with a byte stream.
     pub(crate) async fn response(self, mut response: Response<Body>) -> Response<Body> {
         let Some(protocol) = response.headers_mut().remove(ORIGIN_PROTOCOL) else {
-            // Not accepted: the request body ends here.
             let _ = self.out.finish().await;
             return response;
         };
@@ -66,7 +65,6 @@ impl Tunnel {
     }
 }
 
-/// Converts a response of an origin to an upgrade request for a link. `body` is the request body.
 pub(crate) fn answer(mut response: Response<Body>, protocol: HeaderValue, body: Body) -> Response<Body> {
     let Some(go) = response.extensions_mut().remove::<Downstream>().and_then(|there| there.take()) else {
         return response;
@@ -84,8 +82,7 @@ pub(crate) fn answer(mut response: Response<Body>, protocol: HeaderValue, body: 
     Response::from_parts(head, back)
 }
 
-/// Copies a stream to one body, and another body to the stream. The end of one direction does not end the
-/// other; a failure of one direction ends both.
+/// The end of one direction does not end the other; a failure of one direction ends both.
 async fn carry(
     TunnelServer { stream, is_broken_off }: TunnelServer,
     out: Sender,
@@ -103,7 +100,6 @@ async fn carry(
                 if is_broken_off.load(Relaxed) {
                     return Err(Failure::Source);
                 }
-                // A failure of the other direction cancels pending data.
                 return out.finish_and_wait().await.map_err(|_| Failure::Source);
             }
             let sent = out.send(Bytes::copy_from_slice(&piece[..bytes])).await;
@@ -123,14 +119,14 @@ async fn carry(
     carried
 }
 
-/// The end of a tunnel that replaces a connection to an origin or client. It fails when the tunnel fails.
+/// Replaces a connection to an origin or client, and fails when the tunnel fails.
 struct TunnelClient {
     stream: DuplexStream,
     is_broken_off: Arc<AtomicBool>,
 }
 
-/// The end of a tunnel at the link. `is_broken_off` is set before the stream is closed, so that the other end
-/// can distinguish a failure from an end.
+/// `is_broken_off` is set before the stream is closed, so that the other end can distinguish a
+/// failure from an end.
 struct TunnelServer {
     stream: DuplexStream,
     is_broken_off: Arc<AtomicBool>,
@@ -185,7 +181,6 @@ impl AsyncWrite for TunnelClient {
 
 pub(crate) const UPGRADE: HeaderValue = HeaderValue::from_static("upgrade");
 
-/// The buffer per direction between body and connection, and the size of a body chunk: an HTTP/2 frame.
-/// Bytes.
+/// Per direction, between body and connection. A body chunk is one HTTP/2 frame.
 const BUFFER_BYTES: usize = 64 << 10;
 const CHUNK_BYTES: usize = 16 << 10;

@@ -11,8 +11,8 @@ use tokio::{
 use crate::{admin::api::PurgedIn, server::node::Node};
 
 impl Node {
-    /// Sends the last own purge to all peers and waits until they have applied it, for at most [`ACK_TIMEOUT`].
-    /// `began` is the time of the operator's request.
+    /// Sends the last own purge to all peers and waits for at most [`ACK_TIMEOUT`]. `began` is the
+    /// time of the operator's request.
     pub(crate) async fn wait_for_acks(self: &Arc<Self>, began: Instant) -> Vec<PurgedIn> {
         let Some(peers) = self.peers() else { return Vec::new() };
         let place = self.purge_log.last_own_entry();
@@ -21,12 +21,11 @@ impl Node {
         for (centre, peer) in peers.all() {
             waiting.insert(peer.name.clone(), centre);
             let (node, peers, tell) = (Arc::clone(self), Arc::clone(&peers), tell.clone());
-            // Continues after the wait has ended.
             let exchanging = tokio::spawn({
                 let (node, name) = (Arc::clone(&node), peer.name.clone());
                 async move {
-                    // Many purges may queue for a peer that does not respond. Drop them after the deadline;
-                    // the periodic exchange delivers them later.
+                    // Many purges may queue for a peer that does not respond. After the deadline,
+                    // the periodic exchange delivers them.
                     let is_needless =
                         || node.purge_log.has_applied(&name, place) || began.elapsed() > ACK_TIMEOUT;
                     node.sync_with(&peers, centre, is_needless).await
@@ -43,7 +42,6 @@ impl Node {
                 };
                 let exchanged = tokio::select! {
                     exchanged = exchanging => exchanged.unwrap_or(Ok(())),
-                    // The stream has delivered it.
                     () = has => Ok(()),
                 };
                 if node.hears_over_nats(&name) {
@@ -81,5 +79,5 @@ fn ack_timeout() -> String {
     format!("it did not respond within {} s", ACK_TIMEOUT.as_secs())
 }
 
-/// How long a purge waits for peers: about ten of the longest round-trip times on Earth.
+/// About ten of the longest round-trip times on Earth.
 const ACK_TIMEOUT: Duration = Duration::from_secs(3);

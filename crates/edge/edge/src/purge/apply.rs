@@ -11,7 +11,6 @@ use crate::{
     server::node::Node,
 };
 
-/// A handover is in progress: a purge would not reach the new process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HandoverInProgress;
 
@@ -21,9 +20,9 @@ impl Node {
         self.store.resume(recovered.records);
     }
 
-    /// Purges, and closes fetches in flight to new followers, because they may deliver purged content. Blocks
-    /// until the purge is on disk, if there is a disk store. Returns the epoch and the number of matching
-    /// objects in memory; `None` during a handover.
+    /// Fetches in flight accept no new followers, because they may deliver purged content. Blocks
+    /// until the purge is on disk, if there is a disk store. Returns the epoch and the number of
+    /// matching objects in memory; `None` during a handover.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> Option<(u64, usize)> {
         let is_leaving = self.is_handing_over();
         if *is_leaving {
@@ -36,7 +35,6 @@ impl Node {
             self.collapse.close_for_purges(&purges);
             purged
         };
-        // Without peers, purges are not replicated.
         let (last, purged) = if self.peers().is_some() {
             let orders = purges.iter().map(|purge| ZonePurge::new(zone, purge.clone(), depth)).collect();
             let (last, purged) = self.purge_log.append(orders, purge);
@@ -61,14 +59,14 @@ impl Node {
         Some(purged)
     }
 
-    /// Applies a message of a peer. Blocks until its purges are on disk, if there is a disk store.
+    /// Blocks until the purges are on disk, if there is a disk store.
     pub(crate) fn apply_sync(&self, name: &str, mut message: SyncMessage) -> Result<(), HandoverInProgress> {
         let pieces = std::mem::take(&mut message.pieces);
         self.apply_pieces(name, pieces, |bus| bus.receive(name, &message)).map(drop)
     }
 
-    /// Applies entries and calls `then`, which updates the log. Returns the number of new purges. Blocks like
-    /// [`Self::take`].
+    /// Calls `then`, which updates the log. Returns the number of new purges. Blocks like
+    /// [`Self::apply_sync`].
     pub(crate) fn apply_pieces(
         &self,
         name: &str,
@@ -111,7 +109,7 @@ impl Node {
             let (purges, everything) = (records.len(), news.everything);
             tracing::info!(data_centre = name, purges, everything, "applied purges of a peer");
         }
-        // Call this even with no new notes: earlier ones may not be on disk yet.
+        // Earlier records may not be on disk yet.
         if let Some(on_disk) = &self.disk
             && !on_disk.persist_purges(records)
         {
@@ -128,8 +126,8 @@ impl Node {
         Ok(news.entries.len())
     }
 
-    /// Makes everything stale, because purges may be lost. Blocks until this is on disk, if there is a disk
-    /// store. Returns whether it was written.
+    /// Used if purges may be lost. Blocks. Returns whether this was written to disk, if there is a
+    /// disk store.
     pub(crate) fn make_everything_stale(&self) -> Result<bool, HandoverInProgress> {
         let is_leaving = self.is_handing_over();
         if *is_leaving {
@@ -146,8 +144,6 @@ impl Node {
         Ok(self.disk.as_ref().is_none_or(|on_disk| on_disk.persist_purges(done)))
     }
 
-    /// Purges content that a response invalidates, in this data centre only; see
-    /// [`crate::store::memory::MemoryStore::invalidate`].
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
         let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
         self.collapse.close_for_purges(&purges);
@@ -158,7 +154,6 @@ impl Node {
     }
 }
 
-/// Notes for purges that were applied together; `epoch` is the epoch of the last one.
 fn purge_records(epoch: u64, zone: &str, purges: Vec<Purge>, depth: Depth) -> Vec<PurgeRecord> {
     let first = epoch + 1 - purges.len() as u64;
     let records = |(purge, epoch)| PurgeRecord { epoch, zone: zone.to_owned(), purge, depth, place: None };

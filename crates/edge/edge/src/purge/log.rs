@@ -1,15 +1,11 @@
-//! The replicated log of purges: the entries that this data centre has, and the positions of its peers.
+//! The replicated log of purges: the entries that this data centre has, and the positions of its
+//! peers.
 //!
-//! Each data centre appends its own purges to its own log (`tier_routing::Ledger`) and sends entries to peers that
-//! lack them. This module holds the state; `purge/apply.rs` applies purges, and `purge/sync.rs` sends them. Two
-//! rules ensure that no user receives an object that was stored before a purge which the user's data centre
-//! has acknowledged:
-//!
-//! - A purge is appended to a log and applied to the store under one lock. A position that is read after the
-//!   epoch at which a fetch began therefore includes all purges that were in the store then, and a data
-//!   centre that covers a position has applied all purges in it.
-//! - The position that is reported to peers includes only purges that are also on disk, if there is a disk
-//!   store.
+//! No user may receive an object that was stored before a purge which the user's data centre has
+//! acknowledged. A purge is therefore appended to a log and applied to the store under one lock: a
+//! position that is read after the epoch at which a fetch began includes all purges in the store.
+//! The position that is reported to peers includes only purges that are also on disk, if there is a
+//! disk store.
 
 mod nats_position;
 mod status;
@@ -45,21 +41,16 @@ use crate::{
 
 pub(crate) struct PurgeLog {
     clock: Clock,
-    /// Held while purges are applied, from the append until the write to disk, so that the log on disk has no
-    /// gaps.
+    /// Held from the append until the write to disk, so that the log on disk has no gaps.
     apply_lock: Mutex<()>,
     state: Mutex<State>,
-    /// When the data centre was cut off from the majority, ns; 0 if it is not cut off.
+    /// The start of the partition, ns; 0 if this data centre is not cut off.
     partitioned_since: AtomicU64,
     startup_sync: watch::Sender<StartupSync>,
-    /// Notified when further purges have been applied.
     advanced: Notify,
-    /// Notified when the position of a peer was received.
     peer_updates: watch::Sender<()>,
 }
 
-/// Whether the initial synchronisation has ended: purges from before this process started were requested
-/// once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct StartupSync {
     peers: bool,
@@ -68,12 +59,10 @@ struct StartupSync {
 
 struct State {
     ledger: ReplicatedLog<ZonePurge>,
-    /// The position of the store, as sent in requests; `None` if it is too long for a header field.
     position_header: Option<HeaderValue>,
     applied: Position,
     applied_header: Option<HeaderValue>,
     peers: BTreeMap<String, PeerPosition>,
-    /// Peers from which purges were requested at least once.
     synced_peers: BTreeSet<String>,
     stream: nats_position::StreamPosition,
 }
@@ -81,10 +70,9 @@ struct State {
 #[derive(Debug, Clone, Default)]
 struct PeerPosition {
     log: Option<LogId>,
-    /// The position of the peer, including logs that it has settled and this data centre has not.
+    /// Includes logs that the peer has settled and this data centre has not.
     position: Position,
     reported: Position,
-    /// The last time at which this data centre had all purges of the peer.
     current_at: Option<Duration>,
 }
 
@@ -125,13 +113,13 @@ impl PurgeLog {
         state.mark_applied();
     }
 
-    /// Locks the order of purges. The lock must be held while purges are applied.
+    /// Must be held while purges are applied.
     pub(crate) fn lock_apply_order(&self) -> MutexGuard<'_, ()> {
         self.apply_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends purges to the own log and calls `then`, which applies them, under the same lock. Returns the
-    /// place of the last one.
+    /// Calls `then`, which applies the purges, under the same lock. Returns the place of the last
+    /// one.
     pub(crate) fn append<T>(&self, orders: Vec<ZonePurge>, then: impl FnOnce() -> T) -> ((LogId, u64), T) {
         let mut state = self.state();
         let last = state.ledger.append(orders);
@@ -139,7 +127,6 @@ impl PurgeLog {
         ((state.ledger.own(), last), then())
     }
 
-    /// Receives purges from a peer and calls `then`, which applies them, under the same lock.
     pub(crate) fn merge<T>(
         &self,
         pieces: Vec<LogSlice<ZonePurge>>,
@@ -152,7 +139,7 @@ impl PurgeLog {
         (news, done)
     }
 
-    /// Records that all entries are on disk, if there is a disk store. Returns the new position.
+    /// The entries must be on disk, if there is a disk store. Returns the new position.
     pub(crate) fn mark_applied(&self) -> Position {
         let mut state = self.state();
         state.mark_applied();
@@ -160,8 +147,8 @@ impl PurgeLog {
         state.applied.clone()
     }
 
-    /// The position of the store, for a request to a peer. Must be read after the epoch at which the fetch
-    /// began. `None` if it is too long for a header field.
+    /// Must be read after the epoch at which the fetch began. `None` if it is too long for a header
+    /// field.
     pub(crate) fn position_header(&self) -> Option<HeaderValue> {
         self.state().position_header.clone()
     }
@@ -170,12 +157,10 @@ impl PurgeLog {
         self.state().applied_header.clone()
     }
 
-    /// Whether the position of a peer is identical to the position of this data centre.
     pub(crate) fn is_at_position(&self, claimed: &[u8]) -> bool {
         self.state().position_header.as_ref().is_some_and(|target| target.as_bytes() == claimed)
     }
 
-    /// Whether this data centre has applied all purges in the position of a peer.
     pub(crate) fn covers(&self, claimed: &HeaderValue) -> Result<bool, NoPosition> {
         let state = self.state();
         if state.position_header.as_ref() == Some(claimed) {
@@ -185,7 +170,7 @@ impl PurgeLog {
         Ok(state.ledger.covers(&claimed.parse()?))
     }
 
-    /// The next message to a peer. It contains no purges until the position of the peer is known.
+    /// Contains no purges until the position of the peer is known.
     pub(crate) fn sync_message_for(&self, name: &str, network: &str) -> SyncMessage {
         let state = self.state();
         match state.peers.get(name) {
@@ -196,15 +181,13 @@ impl PurgeLog {
         }
     }
 
-    /// The response to a peer at `position`, for which the logs `over` have ended.
     pub(crate) fn sync_reply(&self, (position, ended): (&Position, &Position), network: &str) -> SyncMessage {
         let (state, mut target) = (self.state(), position.clone());
         target.join(ended);
         self.build_message(&state, network, &target, position)
     }
 
-    /// A message to a peer at `position` that last reported `said`. `said` is smaller if the peer has settled
-    /// logs.
+    /// `reported` is smaller than `position` if the peer has settled logs.
     fn build_message(
         &self,
         state: &State,
@@ -229,7 +212,7 @@ impl PurgeLog {
         }
     }
 
-    /// Records the state that a peer reports, after its purges were applied.
+    /// To be called after the purges of the message were applied.
     pub(crate) fn receive(&self, name: &str, message: &SyncMessage) -> SyncDelta {
         let (now, mut state) = (self.now(), self.state());
         let peer = state.peers.entry(name.to_owned()).or_default();
@@ -245,7 +228,6 @@ impl PurgeLog {
         if is_resumed {
             state.update_position_header();
         }
-        // The peer may not have settled these logs yet.
         let ended = state.ledger.over(&message.position);
         if let Some(peer) = state.peers.get_mut(name) {
             ended.logs().for_each(|(log, _)| peer.position.leave(log));
@@ -256,7 +238,6 @@ impl PurgeLog {
         if state.ledger.covers(&message.position) {
             state.mark_current(name, now);
             for (name, age_ms) in &message.peer_ages {
-                // Peers outside the network are removed by the next `look`.
                 if state.peers.len() < sync_message::MAX_PEERS || state.peers.contains_key(name) {
                     state.mark_current(name, now.saturating_sub(Duration::from_millis(*age_ms)));
                 }
@@ -265,7 +246,6 @@ impl PurgeLog {
         SyncDelta { ended_logs: ended, is_resumed }
     }
 
-    /// Whether a peer and this data centre have the same entries, according to the last message.
     pub(crate) fn is_in_sync_with(&self, name: &str) -> bool {
         let state = self.state();
         state.peers.get(name).is_some_and(|peer| {
@@ -273,8 +253,8 @@ impl PurgeLog {
         })
     }
 
-    /// The positions of both data centres. An exchange that does not change them was useless. A first message
-    /// that reports an empty position counts as a change.
+    /// An exchange that does not change these positions was useless. A first message that reports
+    /// an empty position counts as a change.
     pub(crate) fn progress(&self, name: &str) -> (Position, Option<(LogId, Position)>) {
         let state = self.state();
         let theirs = state.peers.get(name).and_then(|peer| Some((peer.log?, peer.position.clone())));
@@ -292,7 +272,6 @@ impl PurgeLog {
         state.peers.get(name).is_some_and(|peer| peer.position.reached(log) >= number)
     }
 
-    /// Records that purges were requested from one of `others` peers, with or without success.
     pub(crate) fn mark_synced(&self, name: &str, peers: usize) {
         let mut state = self.state();
         state.synced_peers.insert(name.to_owned());
@@ -301,8 +280,8 @@ impl PurgeLog {
         }
     }
 
-    /// Waits until purges from before this process started were requested once from all peers and from the
-    /// stream, if there is one.
+    /// Waits until purges from before this process started were requested once from all peers and
+    /// from the stream, if there is one.
     pub(crate) async fn synced(&self) {
         let has_begun = |sync: &StartupSync| sync.peers && sync.stream;
         if !has_begun(&self.startup_sync.borrow()) {
@@ -311,8 +290,7 @@ impl PurgeLog {
         }
     }
 
-    /// Drops entries that all peers have, settles ended logs, and checks whether this data centre is cut off.
-    /// `names` must contain all peers. Returns the settled logs.
+    /// Drops entries that all peers have. `names` must contain all peers. Returns the settled logs.
     pub(crate) fn review_peers(&self, names: &BTreeSet<&str>) -> Vec<LogId> {
         self.review_peers_at(self.now(), names)
     }
@@ -325,8 +303,8 @@ impl PurgeLog {
             Some(peer) => is_heard(peer),
             None => is_heard(&PeerPosition::default()),
         });
-        // A strict majority, including this data centre: two halves of a network must not both count as
-        // connected.
+        // A strict majority, including this data centre: two halves of a network must not both
+        // count as connected.
         let is_cut_off = (current.count() + 1) * 2 <= names.len() + 1;
         let since = self.partitioned_since.load(Relaxed);
         if is_cut_off != (since > 0) {
@@ -351,12 +329,10 @@ impl PurgeLog {
         ended
     }
 
-    /// Whether this data centre lacks current data from too many peers and may have missed purges.
     pub(crate) fn is_partitioned(&self) -> bool {
         self.partitioned_since.load(Relaxed) > 0
     }
 
-    /// Whether stored objects must be revalidated before use because this data centre is cut off.
     pub(crate) fn must_revalidate(&self, choice: PartitionPolicy, limit: Duration) -> bool {
         self.is_partitioned() && self.must_revalidate_at(self.now(), choice, limit)
     }
@@ -385,8 +361,8 @@ impl State {
         self.applied_header = header_value(&self.applied);
     }
 
-    /// Settles a log that a peer reports as settled at this number, unless a known peer still writes it or
-    /// has a later entry: the sender may have an older network file than this data centre.
+    /// Refuses if a known peer still writes the log or has a later entry: the sender may have an
+    /// older network file.
     fn accept_log_end(&mut self, log: LogId, number: u64) -> bool {
         let is_known_better =
             self.peers.values().any(|peer| peer.log == Some(log) || peer.position.reached(log) > number);
@@ -410,7 +386,6 @@ impl State {
     }
 }
 
-/// A position as a header field; `None` if it is too long.
 fn header_value(position: &Position) -> Option<HeaderValue> {
     let text = position.to_string();
     Some(text).filter(|text| text.len() <= MAX_HEADER_BYTES)?.parse().ok()
@@ -427,8 +402,7 @@ fn random_log_id() -> u64 {
 /// The position of about 600 logs. A data centre with a longer position fetches from origins.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
-/// A peer whose state is older than this may have unknown purges. Five times the base interval between
-/// exchanges.
+/// Five times the base interval between exchanges.
 pub(crate) const PARTITION_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! Replication of purges through a NATS JetStream stream, in addition to direct links. Two data centres that
-//! cannot reach each other exchange purges through the stream, and so does a data centre that joins later.
+//! Replication of purges through a NATS JetStream stream, in addition to direct links.
 //!
-//! A data centre publishes its entries that the stream lacks, and after a delay also missing entries of other
-//! logs, whose writers cannot reach the stream. Received entries are applied like those from links: in any
-//! order, and once. A gap in the numbers of a log shows that the stream has dropped entries. If no peer
-//! supplies them over a link, everything becomes stale. The same happens when the stream was recreated or
-//! restored to an earlier state. Positions are broadcast outside the stream and are not stored. While NATS is
-//! unavailable, only links are used.
+//! A data centre publishes its entries that the stream lacks, and after a delay also missing
+//! entries of other logs, whose writers cannot reach the stream. A gap in the numbers of a log
+//! shows that the stream has dropped entries. If no peer supplies them over a link, everything
+//! becomes stale; the same happens when the stream was recreated or restored to an earlier state.
+//! Positions are broadcast outside the stream and are not stored.
 
 mod record;
 mod session;
@@ -21,7 +19,7 @@ pub use self::record::nats_record_round_trips;
 use self::state::{NatsSession, RunningSession};
 use crate::{Error, admin::api::BusStatus, config::Network, server::node::Node};
 
-/// The journal of the network's stream for a data centre, if a stream is configured. Blocks.
+/// Blocks.
 pub(crate) fn journal_of(network: &Network, centre: &str) -> Result<Option<Journal>, Error> {
     let streams = network.streams_directory(centre);
     let journal =
@@ -30,8 +28,7 @@ pub(crate) fn journal_of(network: &Network, centre: &str) -> Result<Option<Journ
 }
 
 impl Node {
-    /// Starts replication through this stream, or stops it. Must be called in a tokio runtime with I/O and
-    /// time.
+    /// `None` stops the replication. Must be called in a tokio runtime with I/O and time.
     pub(crate) fn join_nats(self: &Arc<Self>, journal: Option<Journal>) {
         self.purge_log.reset_stream();
         let running = journal.map(|journal| {
@@ -46,7 +43,6 @@ impl Node {
         self.nats.set_session(running);
     }
 
-    /// Whether the stream is unchanged in this network, and refers to no files that must be read again.
     pub(crate) fn uses_nats_of(&self, network: &Network) -> bool {
         let now = self.network();
         let has_files =
@@ -63,7 +59,6 @@ impl Node {
         Some(session.report(&self.data_centre, self.purge_log.stream_lag()))
     }
 
-    /// Whether the stream works and the state of a peer is recent.
     pub(crate) fn hears_over_nats(&self, name: &str) -> bool {
         self.nats_session().is_some_and(|session| session.is_working())
             && self.purge_log.is_peer_current(name)

@@ -1,26 +1,24 @@
-//! Serialisation of purges: notes on disk (lines of JSON, several purges per note), and entries that are sent
-//! to peers.
+//! Serialisation of purges: records on disk (lines of JSON, several purges per note), and entries
+//! that are sent to peers.
 
 use ::tier_routing::{LogId, New, Position};
 use http_cache::purge::{Depth, Purge};
 use serde::{Deserialize, Serialize};
 
-/// A purge with its epoch in the local store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PurgeRecord {
     pub(crate) epoch: u64,
     pub(crate) zone: String,
     pub(crate) purge: Purge,
     pub(crate) depth: Depth,
-    /// Its place in the replicated logs, if it is replicated.
+    /// The place in the replicated logs; `None` if the purge is not replicated.
     pub(crate) place: Option<(LogId, u64)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct RecoveredPurges {
-    /// Purges in epoch order. Objects on disk may be older than these.
     pub(crate) records: Vec<PurgeRecord>,
-    /// The position in all logs. It may include purges that are no longer in `noted`.
+    /// The position in all logs. It may include purges that are no longer in `records`.
     pub(crate) position: Position,
 }
 
@@ -54,7 +52,6 @@ struct Numbered {
     epoch: u64,
     #[serde(flatten)]
     order: ZonePurge,
-    /// The ID of its log in hexadecimal digits, and its number in this log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     place: Option<(String, u64)>,
 }
@@ -91,7 +88,6 @@ impl ZonePurge {
         }
     }
 
-    /// The size of its text, bytes.
     pub(crate) fn bytes(&self) -> usize {
         let what = match &self.what {
             Selector::Url(text) | Selector::Tag(text) | Selector::Host(text) | Selector::Prefix(text) => {
@@ -136,7 +132,6 @@ pub(crate) fn write_reached(position: &Position) -> Option<Vec<u8>> {
     if position.is_empty() { None } else { serde_json::to_vec(&Line::Reached { position }).ok() }
 }
 
-/// Parses notes; `None` if one is invalid.
 pub(crate) fn read<N: AsRef<[u8]>>(notes: impl IntoIterator<Item = N>) -> Option<RecoveredPurges> {
     let mut recovered = RecoveredPurges::default();
     for note in notes {
@@ -158,7 +153,7 @@ pub(crate) fn read<N: AsRef<[u8]>>(notes: impl IntoIterator<Item = N>) -> Option
     Some(recovered)
 }
 
-/// The size of a full note, bytes: far below the limit of the disk format, because one purge may exceed it.
+/// Far below the limit of the disk format, because one purge may exceed it.
 const MAX_NOTE_BYTES: usize = 256 << 10;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Exchange of purges between data centres: immediately after a purge, and every few seconds for peers that
-//! were unreachable.
+//! Exchange of purges between data centres: immediately after a purge, and every few seconds for
+//! peers that were unreachable.
 //!
-//! A request contains the position of the sender and the entries that the receiver lacks; the response
-//! contains the same for the other direction. Requests are repeated until both have the same entries. A
-//! request for an object carries the position of its sender; a receiver that does not cover this position
-//! first catches up.
+//! A request contains the position of the sender and the entries that the receiver lacks; the
+//! response contains the same for the other direction. Requests are repeated until both have the
+//! same entries. A request for an object carries the position of its sender; a receiver that does
+//! not cover this position first catches up.
 
 use std::{
     collections::BTreeSet,
@@ -30,18 +30,15 @@ use crate::{
     server::node::Node,
 };
 
-/// Why a request of a peer is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CatchUpError {
     /// Purges that the sender has applied could not be received in time.
     PurgesMissing,
-    /// The position of the sender is malformed.
     Malformed,
 }
 
 impl Node {
-    /// Connects to peers and starts to exchange purges with them. Must be called in a tokio runtime with I/O
-    /// and time.
+    /// Must be called in a tokio runtime with I/O and time.
     pub(crate) fn start_peers(self: &Arc<Self>, peers: Option<Arc<Peers>>) {
         self.set_peers(peers);
         let Some(peers) = self.peers() else { return };
@@ -53,7 +50,6 @@ impl Node {
         tokio::spawn(review_periodically(Arc::downgrade(self), Arc::downgrade(&peers)));
     }
 
-    /// Whether this set of peers is current: a request may hold the set of an earlier configuration.
     fn has_current_peers(&self, peers: &Arc<Peers>) -> bool {
         self.peers().is_some_and(|now| Arc::ptr_eq(&now, peers))
     }
@@ -77,9 +73,8 @@ impl Node {
         Ok(())
     }
 
-    /// Exchanges purges with a peer until both have the same entries. At most two exchanges per peer run
-    /// concurrently. Ends early if `is_needless` returns true after the wait for a turn, because another
-    /// exchange has done the work.
+    /// Repeats until both have the same entries; at most two exchanges per peer run concurrently.
+    /// Ends early if `is_needless` returns true after the wait for a turn.
     pub(crate) async fn sync_with(
         self: &Arc<Self>,
         peers: &Peers,
@@ -129,7 +124,6 @@ impl Node {
         spawn_blocking(move || node.apply_sync(&name, message)).await.unwrap_or(Err(HandoverInProgress))
     }
 
-    /// The response to an exchange request of a peer, or the reason for a refusal.
     pub(crate) async fn answer_sync(
         self: &Arc<Self>,
         peers: &Peers,
@@ -156,8 +150,7 @@ impl Node {
         Ok(response)
     }
 
-    /// Applies all purges that the sender of a request has applied, so that the response contains no object
-    /// that the sender has purged.
+    /// The response must contain no object that the sender has purged.
     pub(crate) async fn catch_up(
         self: &Arc<Self>,
         peers: &Peers,
@@ -178,7 +171,6 @@ impl Node {
         if covers() == Ok(true) { Ok(()) } else { Err(CatchUpError::PurgesMissing) }
     }
 
-    /// Requests purges from a peer whose response reports a position that is not covered.
     pub(crate) fn sync_if_behind(
         self: &Arc<Self>,
         peers: &Arc<Peers>,
@@ -198,7 +190,6 @@ impl Node {
     }
 }
 
-/// Exchanges purges with a peer periodically, until the set of peers is replaced.
 async fn sync_periodically(node: Weak<Node>, peers: Weak<Peers>, centre: DataCentreId) {
     while let (Some(now), Some(live_peers)) = (node.upgrade(), peers.upgrade()) {
         if !now.has_current_peers(&live_peers) {
@@ -217,7 +208,6 @@ async fn sync_periodically(node: Weak<Node>, peers: Weak<Peers>, centre: DataCen
     }
 }
 
-/// The interval between two exchanges with a data centre.
 pub(crate) fn sync_interval(data_centres: usize) -> Duration {
     SYNC_INTERVAL + SYNC_INTERVAL_PER_PEER * u32::try_from(data_centres).unwrap_or(u32::MAX)
 }
@@ -247,14 +237,12 @@ pub(crate) fn is_sync_request(request: &Request<Body>) -> bool {
     request.headers().get(crate::peers::headers::REQUEST_KIND).is_some_and(|kind| *kind == KIND_PURGES)
 }
 
-/// The base interval between exchanges with a data centre. Purges are sent immediately; this is for late
-/// joiners.
+/// Purges are sent immediately; this is for late joiners.
 const SYNC_INTERVAL: Duration = Duration::from_secs(3);
-/// Added per data centre, so that a network of 300 is not busy with exchanges.
+/// Keeps a network of 300 data centres from being busy with exchanges.
 const SYNC_INTERVAL_PER_PEER: Duration = Duration::from_millis(10);
 const REVIEW_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a request waits for missing purges before it is refused. Longer than one exchange with a data
-/// centre that responds.
+/// Longer than one exchange with a data centre that responds.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Messages of a thousand purges each: enough for 4096 full logs.
 const MAX_ROUNDS: usize = 50_000;

@@ -22,32 +22,27 @@ use crate::{
     upstream::trailers,
 };
 
-/// An admitted request, without its body.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
     network: Arc<Network>,
     zone: usize,
-    /// Index into the rules of the zone.
     rule: Option<usize>,
     pub(crate) method: Method,
-    /// Absolute, with the path in normal form. Rules, cache keys, peer data centres and origins all use this
+    /// Absolute, with the path in normal form. Rules, cache keys, peers and origins all use this
     /// form.
     pub(crate) url: Uri,
-    /// Only end-to-end fields, so that rules, keys and conditions use the same fields that the origin
+    /// Only end-to-end fields: rules, keys and conditions use the same fields that the origin
     /// receives.
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
-    /// The protocol of the Upgrade field, for example WebSocket.
     pub(crate) protocol: Option<HeaderValue>,
     pub(crate) accepts_trailers: bool,
-    /// The channel for interim (1xx) responses; `None` for HTTP versions without them.
+    /// `None` for HTTP versions without interim (1xx) responses.
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
     pub(crate) wishes: RequestDirectives,
-    /// Hop data, if a peer data centre forwarded the request.
     pub(crate) forwarded: Option<Arc<ForwardedRequest>>,
-    /// Times and tier of the upstream request, for the access log; `None` without a log.
     pub(crate) upstream_timing: Option<Arc<UpstreamTiming>>,
     pub(crate) trace: Option<Arc<RequestTrace>>,
 }
@@ -72,8 +67,7 @@ impl RequestContext {
         let forwarded = Arc::new(forwarded);
         let (context, body) =
             Self::admit_from(network, centre, request, client, Some(Arc::clone(&forwarded)))?;
-        // If the two data centres had different rules for this key, the peer would store another object than
-        // it requested.
+        // With different rules for this key, the peer would store another object than it requested.
         let is_same = context.zone().name == forwarded.zone && context.key_hash() == forwarded.key;
         if is_same { Ok((context, body)) } else { Err(OTHER_RULES) }
     }
@@ -133,7 +127,6 @@ impl RequestContext {
         (&self.network, self.zone)
     }
 
-    /// `Role::Lower` for a client's request.
     pub(crate) fn role(&self) -> Role {
         self.forwarded.as_ref().map_or(Role::Lower, |forwarded| forwarded.role)
     }
@@ -150,7 +143,7 @@ impl RequestContext {
         if self.forwarded.is_some() { DateMatch::Exact } else { DateMatch::NotNewer }
     }
 
-    /// A response to a peer data centre is not compressed: the peer compresses it for its own clients.
+    /// A response to a peer is not compressed: the peer compresses it for its own clients.
     pub(crate) fn compress(&self) -> &[Coding] {
         if self.forwarded.is_some() { &[] } else { &self.zone().compress }
     }
@@ -170,8 +163,8 @@ impl RequestContext {
     }
 }
 
-/// The absolute URL of a request. If the request target and the Host field both name a host, they must match
-/// (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
+/// The request target and the Host field must name the same host (RFC 9112 section 3.2, RFC 9113
+/// section 8.3.1).
 fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Rejection> {
     if parts.method == Method::CONNECT {
         return Err(NO_TUNNELS);
@@ -209,8 +202,8 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Rejection> {
     Ok(normal.unwrap_or(url))
 }
 
-/// The authority in normal form: host in lower case, without a trailing dot and without the default port of
-/// the scheme. The origin receives this form too, because it may respond differently to another spelling.
+/// The host is in lower case, without a trailing dot and without the default port. The origin
+/// receives this form too, because it may respond differently to another spelling.
 fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, Rejection> {
     let usual = if scheme == Scheme::Https { 443 } else { 80 };
     let host = authority.host();
@@ -226,7 +219,7 @@ fn normal_authority(authority: Authority, scheme: Scheme) -> Result<Authority, R
     if normal == authority.as_str() { Ok(authority) } else { normal.parse().map_err(|_| BAD_HOST) }
 }
 
-/// The pieces of this data centre's member of CDN-Loop (RFC 8586).
+/// RFC 8586.
 pub(crate) fn loop_member<'p>(network: &'p str, centre: &'p str) -> [&'p str; 4] {
     ["longhaul;network=", network, ";data-centre=", centre]
 }
@@ -236,7 +229,6 @@ fn has_own_loop_member(headers: &HeaderMap, network: &str, centre: &str) -> bool
     lines.any(|line| is_member(line, network, centre))
 }
 
-/// Whether a CDN-Loop line contains the member of the data centre `centre`.
 pub(crate) fn is_member(line: &str, network: &str, centre: &str) -> bool {
     let parts = loop_member(network, centre);
     let length = parts.iter().map(|part| part.len()).sum::<usize>();

@@ -21,7 +21,6 @@ use crate::{
 pub(crate) struct ClientHandler(pub(crate) Arc<WorkerState>);
 
 impl ClientHandler {
-    /// The response to a request that hits the synchronous hit path, with its log record.
     fn try_fast_hit<T>(
         &self,
         request: &RequestView<'_>,

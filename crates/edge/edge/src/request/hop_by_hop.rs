@@ -1,5 +1,5 @@
-//! Reduces a request header to its end-to-end fields, in the form that rules, keys, conditions and origins
-//! use.
+//! Reduces a request header to its end-to-end fields, in the form that rules, keys, conditions and
+//! origins use.
 
 use http_cache::{
     internal_headers, overrides_request,
@@ -12,7 +12,6 @@ pub(crate) struct HopByHop {
     pub(crate) accepts_trailers: bool,
 }
 
-/// Removes all hop-by-hop fields of a request.
 pub(crate) fn strip_hop_by_hop(method: &Method, version: Version, headers: &mut HeaderMap) -> HopByHop {
     internal_headers::clear(headers);
     let protocol = upgrade_protocol(method, version, headers);
@@ -23,7 +22,6 @@ pub(crate) fn strip_hop_by_hop(method: &Method, version: Version, headers: &mut 
     HopByHop { protocol, accepts_trailers }
 }
 
-/// The protocol of an upgrade request, if it may be forwarded.
 fn upgrade_protocol(method: &Method, version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
     let asks = has_token(headers, &header::CONNECTION, "upgrade");
     let mut lines = headers.get_all(header::UPGRADE).iter();
@@ -31,13 +29,12 @@ fn upgrade_protocol(method: &Method, version: Version, headers: &HeaderMap) -> O
     let name = protocol.to_str().ok()?.to_ascii_lowercase();
     // Tunnelled HTTP requests would bypass the rules of this network.
     let is_http = ["h2c", "http/", "tls/"].iter().any(|other| name.contains(other));
-    // HEAD returns the header of a GET and never switches protocols (RFC 9110 section 9.3.2).
+    // HEAD never switches protocols (RFC 9110 section 9.3.2).
     (asks && *method != Method::HEAD && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
 }
 
-/// Removes fields that an origin could confuse with another field, because many treat `_` in a name like `-`:
-/// for example `X_Forwarded_For`. It applies to fields that this data centre adds, that frame a message, or
-/// that are part of the cache key.
+/// Many origins treat `_` in a name like `-`, for example in `X_Forwarded_For`. Only fields that
+/// this data centre adds, that frame a message, or that are part of the cache key are ambiguous.
 fn remove_ambiguous(headers: &mut HeaderMap) {
     let is_twin = |name: &&HeaderName| {
         let hyphenated = name.as_str().replace('_', "-");
@@ -53,7 +50,6 @@ fn remove_ambiguous(headers: &mut HeaderMap) {
     }
 }
 
-/// Fields that frame a request, or that this data centre adds.
 const HYPHENATED: [HeaderName; 5] = [
     header::TRANSFER_ENCODING,
     header::CONTENT_LENGTH,

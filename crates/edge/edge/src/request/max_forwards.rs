@@ -1,5 +1,5 @@
-//! Max-Forwards: responses to OPTIONS of which this server is the final recipient (RFC 9110 section 7.6.2).
-//! TRACE is handled earlier.
+//! Max-Forwards: responses to OPTIONS of which this server is the final recipient (RFC 9110 section
+//! 7.6.2). TRACE is handled earlier.
 
 use http_cache::{CacheStatus, Forward, MaxForwards};
 use http_stack::{Body, HeaderMap, Response, StatusCode, header};
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl WorkerState {
-    /// Responds to a request whose Max-Forwards is 0, and decrements the value of others. A network counts as
-    /// one hop, even if a request passes several of its data centres.
+    /// A network counts as one hop, even if a request passes several of its data centres. `None` if
+    /// the request must be forwarded.
     pub(crate) fn answer_max_forwards(&self, context: &mut RequestContext) -> Option<Response<Body>> {
         if context.forwarded.is_some() {
             return None;

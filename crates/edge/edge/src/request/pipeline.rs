@@ -87,8 +87,8 @@ impl WorkerState {
             false => Ok(body),
         };
         let Ok(body) = body else { return self.reject(INCOMPLETE) };
-        // The response may depend on the request content, which no cache key contains (RFC 9110 section
-        // 9.3.1).
+        // The response may depend on the request content, which no cache key contains (RFC 9110
+        // section 9.3.1).
         if !body.is_end_stream() {
             if context.wishes.only_if_cached {
                 return self.reject(NOT_CACHED);
@@ -156,14 +156,16 @@ impl WorkerState {
             self.revalidate_in_background(&context, fallback);
             return self.respond_hit(&context, fallback, now, Some("origin-failed"));
         }
-        // A fetch that began before this request does not revalidate for it (RFC 9111 section 5.2.1.4).
+        // A fetch that began before this request does not revalidate for it (RFC 9111 section
+        // 5.2.1.4).
         let part = match hit_for_miss {
             None if !context.wishes.wants_validation() => self.join_collapse(&context),
             _ => JoinRole::Leader(self.collapse.uncollapsed(&context.key)),
         };
         match part {
             JoinRole::Leader(leader) => {
-                // Another fetch may have stored the object between the lookup and the start of this fetch.
+                // Another fetch may have stored the object between the lookup and the start of this
+                // one.
                 if let Lookup::Object(object) = self.store.find(&context.key, &context.headers)
                     && self.reuse(&context, &object, self.now()) == Reuse::Fresh
                 {
@@ -214,22 +216,21 @@ impl WorkerState {
         }
     }
 
-    /// How an object may be reused for a client or for a peer data centre. A peer receives no purged object,
-    /// because it would treat the object as fresh. If purges may have been missed and the zone requires it,
-    /// every object is revalidated.
+    /// A peer receives no purged object, because it would treat it as fresh. If purges may have
+    /// been missed and the zone requires it, every object is revalidated.
     pub(crate) fn reuse(&self, context: &RequestContext, object: &Object, now: Time) -> Reuse {
         if is_withheld_from_peer(context, object) || self.must_revalidate(context) {
             return Reuse::Validate;
         }
         match object.stored.reuse(context.wishes, now) {
-            // The peer may have the same stale object and revalidate in the background: it waits for the
-            // response of the origin.
+            // The peer may have the same stale object and revalidate in the background, so it waits
+            // for the origin.
             Reuse::WhileRevalidated if context.forwarded.is_some() => Reuse::Validate,
             reuse => reuse,
         }
     }
 
-    /// Whether an object may be served because the origin fails (stale-if-error).
+    /// Implements stale-if-error.
     pub(crate) fn may_serve_stale_on_error(
         &self,
         context: &RequestContext,
@@ -248,7 +249,6 @@ impl WorkerState {
         self.purge_log.must_revalidate(context.zone().cut_off, context.zone().cut_off_limit)
     }
 
-    /// Revalidates an object in the background, unless a request for its key is already in flight.
     fn revalidate_in_background(self: &Arc<Self>, context: &Arc<RequestContext>, object: &Arc<Object>) {
         if let JoinRole::Leader(leader) = self.join_collapse(context) {
             tokio::spawn(Arc::clone(self).fetch(Arc::clone(context), Some(Arc::clone(object)), leader));
@@ -349,8 +349,7 @@ impl WorkerState {
         body: Body,
         forward: Forward,
     ) -> Response<Body> {
-        // The origin may close the connection at this moment: a body in memory can be sent again on another
-        // connection.
+        // The origin may close the connection at this moment; a body in memory can be sent again.
         let Ok(body) = body.in_memory(MAX_BUFFERED_BODY).await else { return self.reject(INCOMPLETE) };
         let mut sent = self.register_request(&context.key);
         let result = self
@@ -366,7 +365,8 @@ impl WorkerState {
             Ok(response) if context.method.is_safe() => {
                 self.respond_forwarded(context, response, forward, sent)
             }
-            // The header of the response to an unsafe request invalidates, even if the body is truncated.
+            // The header of the response to an unsafe request invalidates, even if the body is
+            // truncated.
             Ok(response) => {
                 if forward != Forward::Bypass {
                     self.apply_response_effects(context, &response, &mut sent);
@@ -393,7 +393,6 @@ impl WorkerState {
         self.store_or_pass(context, response, forward, &sent)
     }
 
-    /// Returns a forwarded response, and stores it if allowed.
     fn store_or_pass(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -469,8 +468,6 @@ impl WorkerState {
     }
 }
 
-/// For responses to a peer data centre: adds the cache tags, which clients do not receive, and marks the
-/// object as stored.
 fn add_peer_metadata(response: &mut Response<Body>, object: &Object) {
     if let Ok(tags) = HeaderValue::from_str(&object.subject.tags.join(","))
         && !tags.is_empty()
@@ -490,27 +487,24 @@ pub(crate) fn append_all(headers: &mut HeaderMap, client_headers: HeaderMap) {
     }
 }
 
-/// Whether an object is soft-purged or invalidated and the request is from a peer data centre.
 fn is_withheld_from_peer(context: &RequestContext, object: &Object) -> bool {
     context.forwarded.is_some() && object.stored.terms.outdated.is_some()
 }
 
-/// The Cache-Status `fwd` reason for an object that needs revalidation.
 pub(crate) fn forward_reason(object: &Object, now: Time) -> Forward {
     let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
     if is_asked_for { Forward::Request } else { Forward::Stale }
 }
 
-/// Request bodies up to this length are read before the request is forwarded. It is about the initial
-/// flow-control window of HTTP/2 (RFC 9113 section 6.9.2).
+/// Longer bodies are not buffered. About the initial flow-control window of HTTP/2 (RFC 9113
+/// section 6.9.2).
 const MAX_BUFFERED_BODY: u64 = 64 << 10;
 
-/// The Allow field of a 405 response: the methods in common use. Other methods except CONNECT are forwarded
-/// too.
+/// The methods in common use. Other methods except CONNECT are forwarded too.
 pub(crate) const ALLOWED_METHODS: HeaderValue =
     HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
-/// Waits for a response; for at most `patience` if a stale object can be served instead.
+/// Waits for at most `max_wait` if `fallback` can be served instead.
 async fn within_stale_timeout<T>(
     follower: impl Future<Output = T>,
     max_wait: Duration,

@@ -2,7 +2,6 @@
 
 use http_stack::{Body, HeaderValue, Response, StatusCode, header};
 
-/// A response that this data centre generates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) status: StatusCode,

@@ -1,5 +1,5 @@
-//! Protocol upgrades on a client connection, for example WebSocket (RFC 9110 section 7.8). The request is
-//! forwarded to the origin; if it accepts, bytes are tunnelled in both directions.
+//! Protocol upgrades on a client connection, for example WebSocket (RFC 9110 section 7.8). If the
+//! origin accepts, bytes are tunnelled in both directions.
 
 use std::io;
 
@@ -55,11 +55,11 @@ impl WorkerState {
         add_cache_status(response.headers_mut(), &status);
         response.extensions_mut().insert(Downstream::then(async move |mut visitor| {
             let Some(mut origin) = origin.take() else { return };
-            // Both connections close when the tunnel ends. After an error both are reset, so that neither end
-            // mistakes a truncated stream for a complete one.
+            // After an error both connections are reset, so that neither end mistakes a truncated
+            // stream for a complete one.
             match copy_bidirectional(&mut visitor, &mut origin).await {
-                // Many peers close a TLS connection without close_notify; the tunnelled protocol has a
-                // separate end marker.
+                // Many peers close a TLS connection without close_notify; the tunnelled protocol
+                // has a separate end marker.
                 Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
                     visitor.reset();
                     origin.reset();

@@ -19,7 +19,6 @@ use crate::{
     upstream::origins::{append_member, via},
 };
 
-/// The response for a request from an object, in this form. `coded` returns the body in a content coding.
 pub(crate) fn from_object(
     context: &RequestContext,
     object: &Object,
@@ -92,7 +91,6 @@ fn read(object: &Object, part: Option<Part>) -> Body {
             part.or(Part::whole(parts.length())).map_or_else(Body::empty, |part| parts.read(part))
         }
         (None, Some(part)) => Body::stream(object.body.read_part(part.first, Some(part.length()))),
-        // A small body in memory needs no reader.
         (None, None) => match object.body.whole().filter(|body| body.len() <= MAX_INLINE_BYTES) {
             Some(body) => Body::whole(body),
             None => Body::stream(object.body.read()),
@@ -106,7 +104,7 @@ pub(crate) fn single_part(mut headers: HeaderMap, part: Part, length: u64, body:
     respond(StatusCode::PARTIAL_CONTENT, headers, body)
 }
 
-/// A multipart/byteranges response (RFC 9110 section 14.6).
+/// RFC 9110 section 14.6.
 fn multipart(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap) -> Response<Body> {
     let boundary = boundary();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -126,14 +124,13 @@ fn multipart(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMa
     respond(StatusCode::PARTIAL_CONTENT, headers, concat(bodies.chain([Body::whole(end)])))
 }
 
-/// The multipart boundary. It has 128 random bits: the author of a body cannot predict it, and a collision by
-/// chance is negligible.
+/// 128 random bits: the author of a body cannot predict them, and a collision by chance is
+/// negligible.
 fn boundary() -> String {
     let random = || RandomState::new().hash_one(());
     format!("longhaul-{:016x}{:016x}", random(), random())
 }
 
-/// Adds the fields of every response: Cache-Status, Via, and Cache-Control if the rule sets a browser TTL.
 pub(crate) fn add_cache_headers(
     response: &mut Response<Body>,
     context: &RequestContext,
@@ -152,9 +149,7 @@ pub(crate) fn add_cache_headers(
     add_cache_status(headers, status);
 }
 
-/// The browser TTL of the rule, if it overrides the origin's.
 pub(crate) fn browser_ttl(context: &RequestContext, status: StatusCode) -> Option<Duration> {
-    // A peer data centre applies the rule for its own clients.
     let rule = context.rule_for(status).filter(|_| context.forwarded.is_none() && status.as_u16() < 400);
     rule.and_then(|rule| rule.browser_ttl)
 }
@@ -173,8 +168,8 @@ fn has_body(status: StatusCode) -> bool {
     !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// A body in memory up to this length is sent as one piece: the default frame size of HTTP/2 (RFC 9113
-/// section 4.2).
+/// Longer bodies are sent in several pieces. The default frame size of HTTP/2 (RFC 9113 section
+/// 4.2).
 const MAX_INLINE_BYTES: usize = 16 << 10;
 
 fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

@@ -31,9 +31,8 @@ impl Node {
         }
     }
 
-    /// The body of an object in a coding: from the disk, or coded while it is read, even while the object's
-    /// body is still arriving. For an object whose body is not in memory, the coded body is not stored but
-    /// made for this request only.
+    /// Reads the coded body from the disk, or codes while the object's body is read. If that body is
+    /// not in memory, the coded body is made for this request only.
     pub(crate) fn encoded(self: &Arc<Self>, object: &Arc<Object>, coding: Coding) -> Arc<SharedBody> {
         if object.body.retention() != Retention::Memory {
             let fill = Arc::default();
@@ -92,7 +91,6 @@ impl Node {
         on_disk.map_or(Ok(None), |disk| disk.encoded(object, coding, wait))
     }
 
-    /// Codes the body of an object. A complete coded body in memory is also written to the disk.
     async fn encode(self: Arc<Self>, object: Arc<Object>, coding: Coding, fill: Arc<SharedBody>) {
         let body = encode_body(Body::stream(object.body.read()), coding, self.permit());
         if store_encoded(&object, fill, body).await == Retention::Memory
@@ -103,7 +101,6 @@ impl Node {
         }
     }
 
-    /// Codes a response that is not stored.
     pub(crate) fn compress_response(
         &self,
         context: &RequestContext,
@@ -132,8 +129,8 @@ impl Node {
     }
 }
 
-/// Replaces the strong ETag of a 304 by the client's weak one, if the client has a compressed response. With
-/// the strong ETag the client could combine ranges of the uncompressed bytes with the compressed ones.
+/// With the strong ETag the client could combine ranges of the uncompressed bytes with the
+/// compressed ones.
 fn match_weak_etag(request: &HeaderMap, headers: &mut HeaderMap) {
     let Some(strong) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else {
         return;
@@ -156,23 +153,19 @@ fn match_weak_etag(request: &HeaderMap, headers: &mut HeaderMap) {
     }
 }
 
-/// The form in which an object is sent for this request if encoder permits are available.
 pub(crate) fn default_form(context: &RequestContext, object: &Object) -> Form {
     Form::of(&context.headers, (object.stored.status, &object.stored.headers), context.compress())
 }
 
 #[expect(clippy::large_enum_variant, reason = "it is looked at where it is made, and never kept")]
 enum EncodedSource {
-    /// Already in memory.
     Memory,
     Disk(EncodedVariant),
-    /// Unknown until a blocking disk lookup.
     MaybeDisk,
     Encoder,
 }
 
 impl EncodedSource {
-    /// The source after a non-blocking lookup on disk, and the part of the body that is already in memory.
     fn of(found: Result<Option<EncodedVariant>, ::segment_store::Error>) -> (SharedBody, Self) {
         match found {
             Ok(Some(mut found)) => {
@@ -186,12 +179,11 @@ impl EncodedSource {
     }
 }
 
-/// Reads a coded body from the disk into memory. Blocking.
+/// Blocking.
 fn load(node: &Node, object: &Object, mut found: EncodedVariant, fill: &SharedBody) {
     if let Some(&id) = found.body.disk_id.get() {
         let _ = fill.disk_id.set(id);
     }
-    // A body of one block was read by the lookup.
     let here = found.body.pieces().into_iter().map(Ok);
     let rest = found.rest.take().into_iter().flatten().map(|piece| piece.map(Bytes::from_owner));
     for piece in here.chain(rest) {
@@ -208,8 +200,8 @@ fn load(node: &Node, object: &Object, mut found: EncodedVariant, fill: &SharedBo
     node.store.recount(object);
 }
 
-/// Moves a coded body into its fill, or only passes it on if the object's body is not in memory. Returns
-/// where the complete body is stored.
+/// Returns where the complete body is stored. If the object's body is not in memory, the coded body
+/// is only passed on.
 async fn store_encoded(object: &Object, fill: Arc<SharedBody>, mut body: Body) -> Retention {
     let ending = EndOnDrop(fill);
     let fill = &ending.0;

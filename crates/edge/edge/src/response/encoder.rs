@@ -14,7 +14,6 @@ use http_stack::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// A body in a content coding. The encoder holds the permit until it ends.
 pub(crate) fn encode_body(body: Body, coding: Coding, permit: Option<EncoderPermit>) -> Body {
     match ContentEncoder::new(coding) {
         Ok(coder) => Body::stream(EncodedBody {
@@ -35,7 +34,6 @@ pub(crate) fn encode_body(body: Body, coding: Coding, permit: Option<EncoderPerm
 struct EncodedBody {
     body: Body,
     encoder: Option<(ContentEncoder, Option<EncoderPermit>)>,
-    /// Input that is not coded yet.
     rest: Bytes,
     is_flushed: bool,
     trailers: Option<Frame<Bytes>>,
@@ -61,7 +59,6 @@ impl Frames for EncodedBody {
                     return data_frame(data);
                 }
                 if slice.len() == MAX_SLICE {
-                    // Yields to other tasks of this core.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -131,7 +128,6 @@ impl ContentEncoder {
         })
     }
 
-    /// Encodes a piece; returns the output if it is large enough for a frame.
     fn write(&mut self, piece: &[u8]) -> io::Result<Option<Bytes>> {
         match self {
             Self::Gzip(encoder) => encoder.write_all(piece)?,
@@ -141,7 +137,6 @@ impl ContentEncoder {
         Ok(if self.output().len() < MIN_FRAME { None } else { self.take_output() })
     }
 
-    /// Returns all output for the input so far.
     fn flush(&mut self) -> io::Result<Option<Bytes>> {
         match self {
             Self::Gzip(encoder) => encoder.flush()?,
@@ -151,7 +146,7 @@ impl ContentEncoder {
         Ok(self.take_output())
     }
 
-    /// Returns the remaining output. It is never empty, because each coding has an end marker.
+    /// Never empty, because each coding has an end marker.
     fn finish(self) -> io::Result<Bytes> {
         Ok(Bytes::from(match self {
             Self::Gzip(encoder) => encoder.finish()?,
@@ -174,17 +169,17 @@ impl ContentEncoder {
     }
 }
 
-/// Input per poll, before other tasks run: 1 ms at the 35 MB/s of brotli, the slowest coding.
+/// 1 ms at the 35 MB/s of brotli, the slowest coding.
 const MAX_SLICE: usize = 32 << 10;
 /// Less output is buffered until more input arrives, the source blocks, or the body ends.
 const MIN_FRAME: usize = 8 << 10;
 
-/// Concurrently coded bodies per core; further bodies are sent uncoded. An encoder takes up to 5 MB. For a
-/// body that is not stored, it exists as long as the client takes to read.
+/// Further bodies are sent uncoded. An encoder takes up to 5 MB, and exists as long as the client
+/// takes to read a body that is not stored.
 pub(crate) const ENCODERS_PER_WORKER: usize = 16;
 
-// Levels and window were chosen by size and speed on 1.5 MB of Rust, 60 KB of Markdown and 350 KB of JSON
-// (one core at about 3 GHz).
+// Chosen by size and speed on 1.5 MB of Rust, 60 KB of Markdown and 350 KB of JSON (one core at 3
+// GHz).
 
 /// 45 to 90 MB/s; level 6 saves 1 to 4 % and takes half as long again.
 const GZIP_LEVEL: u32 = 5;
@@ -192,8 +187,7 @@ const GZIP_LEVEL: u32 = 5;
 const BROTLI_QUALITY: u32 = 5;
 /// 85 to 180 MB/s, between gzip and brotli in size; level 3 is up to 16 % larger.
 const ZSTD_LEVEL: i32 = 6;
-/// 256 KiB, for brotli and zstd: few texts are longer, and with twice that an encoder takes 8 MB instead of
-/// 5.
+/// 256 KiB, for brotli and zstd; with twice that an encoder takes 8 MB instead of 5.
 const WINDOW: u32 = 18;
 
 #[cfg(test)]
@@ -202,7 +196,6 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// The decoded part of a coded body that may be incomplete.
     pub(crate) fn decoded(coding: Coding, bytes: &[u8]) -> Vec<u8> {
         let mut decoder: Box<dyn io::Read> = match coding {
             Coding::Gzip => Box::new(flate2::read::GzDecoder::new(bytes)),
@@ -216,7 +209,6 @@ pub(crate) mod tests {
         plain
     }
 
-    /// Words in an order that does not repeat.
     pub(crate) fn text(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let mut word = || {
@@ -230,7 +222,6 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn encoding_round_trips_any_chunking() {
         for coding in Coding::ALL {
-            // Less than a frame, more than a slice, and more than all buffers hold.
             for length in [0, 1, 600, MAX_SLICE + 1, 3 << 20] {
                 for piece in [997, 1 << 20] {
                     let text = text(length);

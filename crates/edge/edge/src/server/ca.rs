@@ -33,6 +33,7 @@ impl Certificate {
     /// Creates an authority in a directory.
     ///
     /// # Errors
+    ///
     /// If the directory already contains an authority, or its files cannot be written.
     pub fn create_authority(folder: &Path) -> Result<Self, Error> {
         let own = Files::for_name(folder, CA_FILE_STEM);
@@ -50,7 +51,9 @@ impl Certificate {
     /// Issues a certificate for a data centre with its name and these host names and addresses.
     ///
     /// # Errors
-    /// If there is no authority, the name is not a valid file name, or a host is not valid in a certificate.
+    ///
+    /// If there is no authority, the name is not a valid file name, or a host is not valid in a
+    /// certificate.
     pub fn issue(folder: &Path, name: &str, hosts: &[String], days: u32) -> Result<Self, Error> {
         let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if name == CA_FILE_STEM
@@ -114,7 +117,6 @@ fn unwritten(path: &Path, error: &io::Error) -> Error {
     Error::Authority { path: path.to_owned(), why: format!("it cannot be written: {error}") }
 }
 
-/// The base name of the authority's files.
 const CA_FILE_STEM: &str = "ca";
 
 #[cfg(test)]

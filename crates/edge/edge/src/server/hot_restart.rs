@@ -11,9 +11,9 @@
 //! | `serving` | |
 //! | | accepts no more connections, finishes requests in flight, and exits |
 //!
-//! New connections wait in the shared sockets. Two processes cannot share a UDP socket: the new process
-//! serves QUIC when the old one has exited; until then, the old one refuses new QUIC connections. If an error
-//! occurs before `serving`, the running process continues; without its disk, if it had already released that.
+//! Two processes cannot share a UDP socket: the new process serves QUIC when the old one has
+//! exited. If an error occurs before `serving`, the running process continues, without its disk if
+//! it has released that.
 
 mod listener;
 mod predecessor;
@@ -37,7 +37,6 @@ use crate::{
     server::{inherited_sockets::InheritedSockets, node::Node},
 };
 
-/// The predecessor of this process, and the socket on which it waits for a successor.
 pub(crate) struct HotRestart {
     path: PathBuf,
     predecessor: Option<Predecessor>,
@@ -45,7 +44,6 @@ pub(crate) struct HotRestart {
 }
 
 impl HotRestart {
-    /// Connects to a running process. Returns its sockets, if there is one.
     pub(crate) fn connect(
         centre: &DataCentre,
         takes_over: bool,
@@ -70,13 +68,13 @@ impl HotRestart {
         self.predecessor.is_some()
     }
 
-    /// Makes the running process release its disk. Blocks.
+    /// Blocks.
     pub(crate) fn release_disk(&mut self) -> Result<(), Error> {
         let relieved = self.predecessor.as_mut().map_or(Ok(()), Predecessor::release_disk);
         relieved.map_err(|source| self.failed(source))
     }
 
-    /// Replaces the running process. The returned channel closes when no other process has these sockets.
+    /// The returned channel closes when no other process has these sockets.
     pub(crate) fn take_over(&mut self) -> Result<watch::Receiver<()>, Error> {
         let taken =
             self.predecessor.take().map_or_else(|| Ok(watch::channel(()).1), Predecessor::finish_takeover);
@@ -86,8 +84,8 @@ impl HotRestart {
         Ok(alone)
     }
 
-    /// Waits for a successor or for a stop. The returned connection must stay open as
-    /// long as this process uses shared resources.
+    /// Ends after a stop too. The returned connection must stay open as long as this process uses
+    /// shared resources.
     pub(crate) async fn wait_for_successor(
         mut self,
         node: Arc<Node>,

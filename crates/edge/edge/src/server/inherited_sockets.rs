@@ -16,9 +16,11 @@ pub struct InheritedSockets {
 }
 
 impl InheritedSockets {
-    /// Collects listening TCP sockets and UDP sockets from these descriptors. All others are closed.
+    /// Collects listening TCP sockets and UDP sockets from these descriptors. All others are
+    /// closed.
     ///
     /// # Errors
+    ///
     /// If the address of a socket cannot be read.
     pub fn from_descriptors(descriptors: impl IntoIterator<Item = OwnedFd>) -> io::Result<Self> {
         let mut sockets = Self::default();
@@ -40,12 +42,10 @@ impl InheritedSockets {
         Ok(sockets)
     }
 
-    /// The TCP listeners at an address. Port 0 matches the first socket with this IP address.
     pub(crate) fn take_tcp(&mut self, address: SocketAddr) -> Vec<TcpListener> {
         take(&mut self.tcp, address)
     }
 
-    /// The UDP sockets at an address.
     pub(crate) fn take_udp(&mut self, address: SocketAddr) -> Vec<UdpSocket> {
         take(&mut self.udp, address)
     }

@@ -1,5 +1,5 @@
-//! Key-value store of a data centre: opens the service of the crate `values` from the network's file and
-//! connects it to the links.
+//! Key-value store of a data centre: opens the service of the crate `kv_server` from the network's
+//! file and connects it to the links.
 
 use std::sync::{Arc, PoisonError};
 
@@ -46,20 +46,17 @@ pub(crate) fn open(
     })))
 }
 
-/// Values on disk are stored next to the cached objects.
 fn value_directory(network: &Network, kv: &Kv, centre: &str) -> Option<segment_store::Config> {
     let disk = network.data_centres.iter().find(|one| one.name == centre)?.disk.as_ref()?;
     let bytes = kv.disk_size.unwrap_or(disk.bytes / 10).max(segment_store::Config::SMALLEST);
     Some(segment_store::Config::new(disk.path.join("kv"), bytes))
 }
 
-/// Access rights from the network's file.
 pub(crate) fn access(network: &Network) -> Access {
     let namespaces = network.kv.as_ref().map_or_else(Vec::new, |kv| kv.namespaces.clone());
     Access::of_file(namespaces, network.tokens.clone())
 }
 
-/// Links of a data centre, for its key-value store.
 struct PeerTransport(PeersHandle);
 
 impl PeerTransport {
@@ -68,7 +65,6 @@ impl PeerTransport {
     }
 }
 
-/// Whether a data centre is considered reachable.
 fn answers(peers: &Peers, centre: DataCentreId) -> bool {
     centre == peers.own_id() || peers.peer(centre).down_reason().is_none()
 }
@@ -132,7 +128,6 @@ impl PeerLinks for PeerTransport {
             let response =
                 send(&peers, centre, TrafficClass::Small, Request::from_parts(parts, body)).await?;
             if response.headers().get(FILL_PRIORITY).is_some_and(|class| *class == PRIORITY_BULK) {
-                // The value is large, so request it on the bulk connection.
                 return send(&peers, centre, TrafficClass::Bulk, retry).await;
             }
             Ok(response)
@@ -187,8 +182,8 @@ async fn send(
     }
 }
 
-/// Classifies a failed request. Without a connection nothing was sent, except on a retry: then the first
-/// attempt was sent on a connection that broke.
+/// Without a connection nothing was sent, except on a retry: then the first attempt was sent on a
+/// connection that broke.
 fn failure_kind(why: String, trace: &Trace) -> PeerError {
     if trace.protocol.is_none() && !trace.retried {
         PeerError::NotAsked(why)
@@ -212,7 +207,6 @@ mod tests {
         assert!(matches!(of(&trace), PeerError::NotAsked(_)));
         trace.protocol = Some("h2");
         assert!(matches!(of(&trace), PeerError::NotHeard(_)));
-        // State after a failed reconnect for a retry.
         (trace.protocol, trace.retried) = (None, true);
         assert!(matches!(of(&trace), PeerError::NotHeard(_)));
     }

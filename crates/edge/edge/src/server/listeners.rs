@@ -19,30 +19,23 @@ pub(crate) struct Listeners {
     clear: Vec<Vec<TcpListener>>,
     tls: Vec<Vec<TcpListener>>,
     udp: Vec<UdpSocket>,
-    /// For peers.
     links: Vec<Vec<TcpListener>>,
-    /// For clients of the KV store.
     kv: Vec<Vec<TcpListener>>,
     kv_tls: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
-    /// Limits for the connections of one worker.
     config: Config,
-    /// The limit of connections per address, shared by all workers.
     per_address: Arc<PerIpLimit>,
 }
 
-/// The servers of one worker.
 pub(crate) struct WorkerListeners {
     pub(crate) servers: Vec<Server>,
-    /// For peers.
     pub(crate) links: Option<Server>,
-    /// For clients of the KV store, with their scheme.
     pub(crate) kv: Vec<(Server, Scheme)>,
-    /// One worker serves HTTP/3: a client that migrates to another address must reach the same socket.
+    /// One worker serves HTTP/3: a client that migrates to another address must reach the same
+    /// socket.
     pub(crate) quic: Option<QuicSockets>,
 }
 
-/// UDP sockets for QUIC before their use.
 pub(crate) struct QuicSockets {
     sockets: Vec<UdpSocket>,
     identity: Identity,
@@ -51,7 +44,6 @@ pub(crate) struct QuicSockets {
 }
 
 impl QuicSockets {
-    /// Starts the server in the current runtime.
     pub(crate) fn server(self) -> Result<Server, Error> {
         let server = Server::over_quic(self.sockets, &self.identity)?;
         Ok(server.with_config(self.config).with_most_per_address(&self.per_address))
@@ -59,7 +51,6 @@ impl QuicSockets {
 }
 
 impl Listeners {
-    /// Opens the listening sockets of a data centre. Inherited ones in `there` are used first.
     pub(crate) fn open(
         centre: &DataCentre,
         workers: usize,
@@ -93,7 +84,6 @@ impl Listeners {
         Ok(Self { clear, tls, udp, links, kv, kv_tls, identity, config, per_address })
     }
 
-    /// The TLS certificate for users.
     pub(crate) fn identity(&self) -> Option<Identity> {
         self.identity.clone()
     }
@@ -114,8 +104,6 @@ impl Listeners {
         (addresses(&self.kv), addresses(&self.kv_tls))
     }
 
-    /// Copies of all sockets and of the admin socket, in the order in which a process with the same
-    /// configuration looks for them.
     pub(crate) fn duplicate_all(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
         let tcp =
             self.clear.iter().chain(&self.tls).chain(&self.kv).chain(&self.kv_tls).flatten().chain(operator);
@@ -125,7 +113,7 @@ impl Listeners {
         tcp.chain(udp).chain(links).collect()
     }
 
-    /// The servers of the next worker. Must be called in its runtime.
+    /// Must be called in the worker's runtime.
     pub(crate) fn next_worker(&mut self, member: Option<&MeshIdentity>) -> Result<WorkerListeners, Error> {
         let mut servers = Vec::new();
         if let Some(sockets) = self.clear.pop().filter(|sockets| !sockets.is_empty()) {
@@ -171,7 +159,6 @@ impl Listeners {
     }
 }
 
-/// For each worker, sockets on all these addresses.
 fn tcp(
     addresses: &[SocketAddr],
     workers: usize,
@@ -184,7 +171,8 @@ fn tcp(
     let mut of_cores: Vec<_> = (0..workers).map(|_| Vec::new()).collect();
     for found in found {
         let sockets = if found.is_empty() { opened.next().unwrap_or_default() } else { found };
-        // Each inherited socket must be accepted from. If there are fewer than workers, workers share them.
+        // Each inherited socket must be accepted from. If there are fewer than workers, workers
+        // share them.
         for worker in 0..sockets.len().max(workers) {
             let socket = &sockets[worker % sockets.len()];
             of_cores[worker % workers].push(socket.try_clone().map_err(Error::Inherited)?);
@@ -205,7 +193,6 @@ fn udp(addresses: &[SocketAddr], inherited: &mut InheritedSockets) -> Result<Vec
     Ok(sockets)
 }
 
-/// The addresses of the first worker's sockets. All workers have the same addresses.
 fn addresses(of_cores: &[Vec<TcpListener>]) -> Vec<SocketAddr> {
     let sockets = of_cores.first().into_iter().flatten();
     let mut addresses: Vec<_> = sockets.filter_map(|socket| socket.local_addr().ok()).collect();
@@ -213,8 +200,7 @@ fn addresses(of_cores: &[Vec<TcpListener>]) -> Vec<SocketAddr> {
     addresses
 }
 
-/// How long to wait for a request on an idle connection during shutdown: longer than any round trip on Earth.
+/// Longer than any round trip on Earth.
 const IDLE_GRACE: Duration = Duration::from_secs(1);
 
-/// Open files other than user connections: listening sockets, connections to origins, timers.
 const RESERVED_FILES: usize = 2048;

@@ -30,33 +30,26 @@ pub(crate) struct Node {
     network: RwLock<Arc<Network>>,
     pub(crate) store: MemoryStore,
     pub(crate) purge_log: PurgeLog,
-    /// The session with the purge stream, if one is configured.
     pub(crate) nats: NatsState,
     pub(crate) collapse: Arc<CollapseTable>,
     pub(crate) origins: OriginPool,
     pub(crate) hit_for_miss: HitForMiss,
     pub(crate) in_flight: Arc<InFlightRequests>,
     pub(crate) client_counters: RequestCounters,
-    /// Counters for requests of peers.
     pub(crate) peer_counters: RequestCounters,
     peers: PeersHandle,
     pub(crate) disk: Option<DiskTier>,
     pub(crate) access_log: Option<AccessLog>,
     pub(crate) kv: Option<Arc<Service>>,
     pub(crate) traces: Arc<Traces>,
-    /// Counts user connections per address.
     pub(crate) per_address: Arc<PerIpLimit>,
-    /// Permits for compression tasks.
     pub(crate) encoder_permits: Arc<Semaphore>,
-    /// Clients of all workers, to count connections to origins.
     origin_clients: Mutex<Vec<Client>>,
-    /// For each worker, the index of hits that it serves synchronously. Other workers lock it only to clear
-    /// it.
+    /// Each worker has one. Other workers lock it only to clear it.
     hit_tables: Vec<Mutex<HitTable>>,
-    /// For each worker, requests that it relays without a cache lookup. Locked likewise.
+    /// Each worker has one, which is locked likewise.
     pass_tables: Vec<Mutex<PassTable>>,
-    /// Whether a handover to another process is in progress. Purges hold a read lock, so that it cannot begin
-    /// meanwhile.
+    /// Purges hold a read lock, so that a handover cannot begin meanwhile.
     is_handing_over: RwLock<bool>,
 }
 
@@ -113,7 +106,6 @@ impl Node {
         self.hit_tables.len()
     }
 
-    /// Includes these clients in the count of connections to origins.
     pub(crate) fn register_clients(&self, clients: &Connectors) {
         let mut all = self.origin_clients.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend([clients.requests.clone(), clients.upgrades.clone()]);
@@ -128,12 +120,10 @@ impl Node {
         Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The peers, if this data centre has links.
     pub(crate) fn peers(&self) -> Option<Arc<Peers>> {
         self.peers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A shared handle through which the current peers can be read later.
     pub(crate) fn peers_handle(&self) -> PeersHandle {
         Arc::clone(&self.peers)
     }
@@ -142,7 +132,6 @@ impl Node {
         *self.peers.write().unwrap_or_else(PoisonError::into_inner) = peers;
     }
 
-    /// Replaces the network; requests in flight finish with the old one.
     pub(crate) fn replace_network(&self, network: Network) {
         if let Ok(centre) = network.data_centre(&self.data_centre) {
             self.per_address.allow(centre.connections_per_address);
@@ -166,7 +155,6 @@ impl Node {
         self.pass_tables[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The maximum size of a stored object in memory or on disk, bytes.
     pub(crate) fn max_object_size(&self) -> u64 {
         self.disk.as_ref().map_or(0, DiskTier::largest).max(self.store.capacity())
     }
@@ -176,12 +164,12 @@ impl Node {
         clock::now()
     }
 
-    /// Registers a request to an origin that is about to be sent.
+    /// Must be called before the request is sent.
     pub(crate) fn register_request(&self, key: &Key) -> SentRequest {
         self.in_flight.send(key, self.now(), self.store.epoch())
     }
 
-    /// Releases the disk and rejects purges from now on, for a handover. Blocks.
+    /// Releases the disk and rejects purges from now on. Blocks.
     pub(crate) fn hand_over(&self) {
         *self.is_handing_over.write().unwrap_or_else(PoisonError::into_inner) = true;
         if let Some(on_disk) = &self.disk {
@@ -192,12 +180,12 @@ impl Node {
         }
     }
 
-    /// Whether a handover is in progress. It cannot start while the guard is held.
+    /// A handover cannot start while the guard is held.
     pub(crate) fn is_handing_over(&self) -> RwLockReadGuard<'_, bool> {
         self.is_handing_over.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Continues after a failed handover, without the disk if there was one. Blocks.
+    /// Continues without the disk if it was released. Blocks.
     pub(crate) fn cancel_handover(&self) {
         if let Some(kv) = &self.kv {
             kv.resume();

@@ -1,6 +1,8 @@
-//! Preflight checks: the files, directories and addresses that `run` opens, checked without side effects.
+//! Preflight checks: the files, directories and addresses that `run` opens, checked without side
+//! effects.
 //!
-//! Addresses are bound briefly without listening. A running data centre holds its addresses and locks, so these are notes, not errors.
+//! Addresses are bound briefly without listening. A running data centre holds its addresses and
+//! locks, so these are notes, not errors.
 
 use std::{
     fs, io,
@@ -49,6 +51,7 @@ pub enum Severity {
 /// Checks a data centre. The file is read again for the positions of its settings.
 ///
 /// # Errors
+///
 /// When the file cannot be read.
 pub fn obstacles(path: &Path, network: &Network, centre: &DataCentre) -> Result<Vec<Obstacle>, Error> {
     let document =
@@ -101,7 +104,6 @@ impl Found<'_> {
 
     fn handover(&mut self) {
         let Some(path) = &self.centre.handover else { return };
-        // The socket has a suffix until it is ready.
         let mut before = path.as_os_str().to_owned();
         before.push(format!(".{}", process::id()));
         let usable = net::SocketAddr::from_pathname(PathBuf::from(before)).and_then(|_| may_make(path));
@@ -134,7 +136,6 @@ impl Found<'_> {
         for (key, addresses) in all {
             for &address in addresses {
                 let place = self.places.of_centre(&centre.name, key);
-                // The default is in [kv].
                 let place = place.or_else(|| self.places.of_kv(key.strip_prefix("kv_")?));
                 let is_twice = address.port() != 0 && taken.contains(&address);
                 let refused = if is_twice {
@@ -158,7 +159,6 @@ impl Found<'_> {
     fn access_log(&mut self) {
         let Some(path) = &self.centre.access_log else { return };
         let is_kept = fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0);
-        // An existing log is renamed.
         let usable = if is_kept { may_make(path) } else { may_open(path) };
         if let Err(source) = usable {
             self.add("access_log", Error::Log { path: path.clone(), source });
@@ -191,7 +191,6 @@ impl Found<'_> {
     }
 }
 
-/// The file that an error names.
 fn file_of(error: &Error) -> Option<&Path> {
     match error {
         Error::Http(http_stack::Error::Identity { path, .. } | http_stack::Error::Trust { path, .. })
@@ -200,7 +199,6 @@ fn file_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Whether a file can be opened for writing or created.
 fn may_open(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(Errno::ISDIR.into()),
@@ -210,7 +208,6 @@ fn may_open(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a file can be created or renamed in its directory.
 fn may_make(path: &Path) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !fs::metadata(directory)?.is_dir() {
@@ -219,7 +216,6 @@ fn may_make(path: &Path) -> io::Result<()> {
     Ok(access(directory, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// Binds an address without listening.
 fn may_bind(address: SocketAddr, kind: SocketType) -> io::Result<()> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket(family, kind, None)?;

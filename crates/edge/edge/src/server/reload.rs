@@ -1,4 +1,5 @@
-//! Reload of the network file. An invalid file changes nothing; changes that require a restart are reported.
+//! Reload of the network file. An invalid file changes nothing; changes that require a restart are
+//! reported.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,7 +8,7 @@ use tokio::signal::unix::Signal;
 
 use crate::{Error, Network, config::DataCentre, purge::nats::journal_of, server::node::Node};
 
-/// Applies the network file to a running data centre. The fields hold the state at startup.
+/// The fields hold the state at startup.
 pub(crate) struct Reloader {
     pub(crate) path: Option<PathBuf>,
     pub(crate) started_as: Option<DataCentre>,
@@ -15,7 +16,6 @@ pub(crate) struct Reloader {
     pub(crate) serves_links: bool,
 }
 
-/// Reloads at each SIGHUP and reports the result.
 pub(crate) async fn reload(
     node: Arc<Node>,
     reloader: Reloader,
@@ -28,9 +28,9 @@ pub(crate) async fn reload(
 }
 
 impl Reloader {
-    /// Returns a sentence for each changed setting that requires a restart.
     pub(crate) fn read_again(&self, node: &Arc<Node>) -> Result<Vec<String>, Error> {
-        // Log rotation may have renamed the log file: reopen it even if the network file is invalid.
+        // Log rotation may have renamed the log file: reopen it even if the network file is
+        // invalid.
         if let Some(log) = &node.access_log {
             log.reopen();
         }
@@ -75,7 +75,6 @@ impl Reloader {
     }
 }
 
-/// The changed keys that require a restart.
 fn changed(old: &DataCentre, now: &DataCentre) -> impl Iterator<Item = &'static str> {
     let address = |centre: &DataCentre| centre.link.as_ref().map(|link| link.address);
     let disk = |centre: &DataCentre| centre.disk.as_ref().map(|disk| disk.path.clone());

@@ -1,4 +1,5 @@
-//! The life cycle of a data centre: sockets, a thread per worker, reloads, and handover to a successor.
+//! The life cycle of a data centre: sockets, a thread per worker, reloads, and handover to a
+//! successor.
 
 use std::{
     mem,
@@ -92,11 +93,13 @@ pub enum Event {
     NotReplaced(Error),
 }
 
-/// Serves until a stop is requested, then finishes requests in flight. Blocks. Must be called outside any
-/// tokio runtime, with SIGHUP not blocked: each SIGHUP reloads the network file.
+/// Serves until a stop is requested, then finishes requests in flight. Blocks. Must be called
+/// outside any tokio runtime, with SIGHUP not blocked: each SIGHUP reloads the network file.
 ///
 /// # Errors
-/// If a socket cannot be opened, a certificate cannot be read, or the running process cannot be replaced.
+///
+/// If a socket cannot be opened, a certificate cannot be read, or the running process cannot be
+/// replaced.
 pub fn run(
     network: Network,
     mut config: Config,
@@ -244,7 +247,6 @@ impl Prepared {
     }
 }
 
-/// Requests a stop when another process has taken over.
 async fn wait_for_successor(
     handover: HotRestart,
     node: Arc<Node>,

@@ -28,7 +28,6 @@ pub(crate) struct WorkerThread {
 }
 
 impl WorkerThread {
-    /// Takes the sockets of the next worker from `doors`.
     pub(crate) fn new(
         worker: WorkerState,
         listeners: &mut Listeners,
@@ -42,9 +41,9 @@ impl WorkerThread {
         Ok(Self { runtime, listeners, state: Arc::new(worker) })
     }
 
-    /// Serves until a stop is requested and reports the result. Then it continues to run tasks that other
-    /// workers wait for, until `all_ended` closes. QUIC is served after `alone` closes: before that, another
-    /// process may read its sockets.
+    /// After a stop it continues to run tasks that other workers wait for, until `all_ended`
+    /// closes. QUIC is served after `alone` closes: before that, another process may read its
+    /// sockets.
     pub(crate) fn work(
         self,
         stop: &ShutdownSignal,

@@ -40,7 +40,6 @@ impl WorkerState {
         Self { node, index: number, connectors: clients, audience: Audience::Client }
     }
 
-    /// The same worker for requests of peers, which are counted separately.
     pub(crate) fn for_peers(&self) -> Self {
         let (node, clients) = (Arc::clone(&self.node), self.connectors.clone());
         Self { node, index: self.index, connectors: clients, audience: Audience::Peer }
@@ -57,12 +56,10 @@ impl WorkerState {
         self.index
     }
 
-    /// The requests that this worker relays without a cache lookup.
     pub(crate) fn own_pass_table(&self) -> MutexGuard<'_, PassTable> {
         self.pass_table(self.index)
     }
 
-    /// Marks requests like this for relay without a cache lookup, with the reason.
     pub(crate) fn remember_pass(
         &self,
         context: &RequestContext,
@@ -80,7 +77,6 @@ impl WorkerState {
         }
     }
 
-    /// Enables synchronous responses to requests like this while the stored object is valid.
     pub(crate) fn remember_hit(
         &self,
         context: &RequestContext,

@@ -1,7 +1,8 @@
-//! The disk store below the memory store. It keeps objects across restarts and after their eviction from
-//! memory.
+//! The disk store below the memory store. It keeps objects across restarts and after their eviction
+//! from memory.
 //!
-//! One thread executes all writes sequentially; excess writes are skipped. Requests wait for reads only.
+//! One thread executes all writes sequentially; excess writes are skipped. Requests wait for reads
+//! only.
 
 mod admission;
 mod object_head;
@@ -44,7 +45,6 @@ use crate::{
 pub(crate) struct DiskTier {
     store: Store,
     jobs: Mutex<Option<Sender<WriteJob>>>,
-    /// Bytes of objects that are queued for writing or being written.
     pending_bytes: Arc<AtomicU64>,
     purges: Arc<Mutex<PersistedPurges>>,
     shutdown: Arc<ShutdownDeadline>,
@@ -56,22 +56,17 @@ pub(crate) struct DiskTier {
 enum WriteJob {
     Store(Arc<Object>, SentRequest),
     StoreEncoded(Arc<Object>, Coding),
-    /// Writes the new bytes of an object that is written while it arrives.
     Stream(Arc<StreamingWrite>, Arc<Object>),
-    /// Writes the head of a revalidated object, and removes older objects for the same request.
     Refresh(Arc<Object>, SentRequest, Removal),
     Remove(Removal),
-    /// Records purges whose durability no request waits for.
+    /// No request waits for the durability of these purges.
     PersistPurges(Vec<PurgeRecord>),
 }
 
 pub(crate) struct DiskObject {
     pub(crate) object: Object,
-    /// The part of the body to read into memory; `None` if the body is read already or stays on disk.
     pub(crate) rest: Option<Body>,
-    /// A handle to read a small body again.
     pub(crate) short: Option<BlockRef>,
-    /// Request fields that distinguish this object from newer variants.
     pub(crate) names: Vec<HeaderName>,
     id: Id,
     store: Store,
@@ -87,8 +82,8 @@ impl DiskObject {
 }
 
 impl DiskTier {
-    /// Opens the store. Returns the recorded purges by epoch, because objects on disk may predate them, and
-    /// the position of the previous run in all purge logs.
+    /// Returns the recorded purges, because objects on disk may predate them, and the position of
+    /// the previous run in all purge logs.
     pub(crate) fn open(disk: &Disk) -> Result<(Self, RecoveredPurges), Error> {
         let (store, opened) = Store::open(::segment_store::Config::new(&disk.path, disk.bytes))?;
         if opened.has_lost_notes {
@@ -103,8 +98,7 @@ impl DiskTier {
             }
         };
         let RecoveredPurges { records, position } = &mut recovered;
-        // Purges with a waiting request are recorded before queued ones, so the records are not in epoch
-        // order.
+        // Purges with a waiting request are recorded first, so the records are not in epoch order.
         records.sort_by_key(|records| records.epoch);
         records
             .iter()
@@ -143,23 +137,20 @@ impl DiskTier {
         ))
     }
 
-    /// Whether the disk probably has an object for this key.
     pub(crate) fn may_have(&self, key: &Key) -> bool {
         self.store.contains(key.as_str().as_bytes())
     }
 
-    /// The underlying store, through which the memory store invalidates lookups.
     pub(crate) fn store(&self) -> Store {
         self.store.clone()
     }
 
-    /// In bytes.
     pub(crate) fn largest(&self) -> u64 {
         self.store.largest()
     }
 
-    /// A function that looks up an object for a request. `targets` are the cache-control target fields of the
-    /// zone. Bodies longer than `share` stay on disk. The returned function blocks.
+    /// `targets` are the cache-control target fields of the zone. Bodies longer than `share` stay
+    /// on disk. The returned function blocks.
     pub(crate) fn search(
         &self,
         key: &Key,
@@ -177,7 +168,6 @@ impl DiskTier {
         }
     }
 
-    /// The same lookup without blocking; `None` also if the lookup would block.
     pub(crate) fn search_nonblocking(
         &self,
         key: &Key,
@@ -202,7 +192,7 @@ impl DiskTier {
         variants::search(&self.store, object, coding, wait)
     }
 
-    /// Queues the complete body in a content coding for writing, unless the queue is full.
+    /// Does nothing if the queue is full.
     pub(crate) fn store_encoded(&self, object: &Arc<Object>, coding: Coding) {
         let bytes = encoded_job_bytes(object, coding);
         if self.pending_bytes.load(Relaxed) + bytes <= MAX_PENDING_BYTES {
@@ -213,8 +203,6 @@ impl DiskTier {
         }
     }
 
-    /// Starts to write a body while it arrives. `None` if the write queue is full, or another process has
-    /// taken over the disk.
     pub(crate) fn begin_streaming(&self, object: &Object, sent: &SentRequest) -> Option<Arc<StreamingWrite>> {
         let is_possible = self.pending_bytes.load(Relaxed) <= MAX_PENDING_BYTES && lock(&self.jobs).is_some();
         is_possible.then(|| {
@@ -227,7 +215,6 @@ impl DiskTier {
         })
     }
 
-    /// Queues the new bytes of a body for writing. Completes the object at the end of the body.
     pub(crate) fn write(&self, stream: &Arc<StreamingWrite>, object: &Arc<Object>) {
         if stream.count_received(&object.body)
             && !self.send_job(WriteJob::Stream(Arc::clone(stream), Arc::clone(object)))
@@ -236,8 +223,8 @@ impl DiskTier {
         }
     }
 
-    /// Queues an object with a complete body for writing, unless the queue is full. It is not written if a
-    /// request later than `sent` receives a response first.
+    /// Not written if the queue is full, or if a request later than `sent` receives a response
+    /// first.
     pub(crate) fn store_object(&self, object: &Arc<Object>, sent: SentRequest) {
         let (bytes, pending_bytes) = (job_bytes(object), self.pending_bytes.load(Relaxed));
         if pending_bytes == 0 || pending_bytes + bytes <= MAX_PENDING_BYTES {
@@ -246,8 +233,8 @@ impl DiskTier {
         }
     }
 
-    /// Queues the head of an object for writing, and its body if that is not on disk yet. Removes other
-    /// objects for a request with this header. Until then, lookups do not return the older head.
+    /// Also writes the body if it is not on disk yet, and removes other objects for this request.
+    /// Until then, lookups do not return the older head.
     pub(crate) fn refresh(&self, object: &Arc<Object>, request: &HeaderMap, sent: SentRequest) {
         let older = self.pending_removals.add(&object.key, request);
         if !self.send_job(WriteJob::Refresh(Arc::clone(object), sent, older)) {
@@ -255,8 +242,6 @@ impl DiskTier {
         }
     }
 
-    /// Queues the removal of the objects for a request with this header. Lookups do not return them from now
-    /// on.
     pub(crate) fn remove_matching(&self, key: &Key, request: &HeaderMap) {
         let forgotten = self.pending_removals.add(key, request);
         if !self.send_job(WriteJob::Remove(forgotten)) {
@@ -268,7 +253,7 @@ impl DiskTier {
         self.send_job(WriteJob::PersistPurges(records));
     }
 
-    /// Records purges. Returns whether these and all earlier ones are on disk. Blocking.
+    /// Returns whether these and all earlier purges are on disk. Blocking.
     pub(crate) fn persist_purges(&self, records: Vec<PurgeRecord>) -> bool {
         let added = lock(&self.purges).add(records);
         let is_noted = added.is_ok();
@@ -276,13 +261,11 @@ impl DiskTier {
         is_noted
     }
 
-    /// Records the position of this data centre in all purge logs, after it applied purges without individual
-    /// records. Blocking.
+    /// Used after purges without individual records. Blocking.
     pub(crate) fn persist_position(&self, position: &Position) {
         log_failure(lock(&self.purges).reach(position));
     }
 
-    /// Forgets the positions in logs that have ended.
     pub(crate) fn forget_logs(&self, logs: &[LogId]) {
         lock(&self.purges).forget_logs(logs);
     }
@@ -297,8 +280,7 @@ impl DiskTier {
         (self.store.usage().bytes, failing)
     }
 
-    /// Executes a blocking lookup; returns its result with the permit that it used. `None` if the disk is too
-    /// slow.
+    /// Returns the result with the permit that it used. `None` if the disk is too slow.
     pub(crate) async fn read_blocking<T: Send + 'static>(
         &self,
         look: impl FnOnce() -> T + Send + 'static,
@@ -310,12 +292,11 @@ impl DiskTier {
         self.admission.try_permit()
     }
 
-    /// Reads since the start that were abandoned because the disk was too slow.
     pub(crate) fn timeouts(&self) -> u64 {
         self.admission.timeouts()
     }
 
-    /// Writes the queue, within a time limit, and stops the writer. Blocking.
+    /// Writes the queue, within a time limit. Blocking.
     pub(crate) fn close(&self) {
         self.shutdown.begin();
         drop(lock(&self.jobs).take());
@@ -324,14 +305,13 @@ impl DiskTier {
         }
     }
 
-    /// Like [`DiskTier::close`], and releases the directory to another process. Reads remain possible.
-    /// Blocking.
+    /// Like [`DiskTier::close`]; another process may then open the directory. Reads remain
+    /// possible. Blocking.
     pub(crate) fn release(&self) {
         self.close();
         self.store.release();
     }
 
-    /// Returns false if the writer has stopped.
     fn send_job(&self, job: WriteJob) -> bool {
         lock(&self.jobs).as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
@@ -387,7 +367,6 @@ impl DiskWriter {
             && object.body.retention() == Retention::Memory
             && object.body.length().is_some()
         {
-            // The body was not written before the revalidation.
             self.store_object(object, sent)?;
         }
         older.remove_except(&self.store, object.body.disk_id.get().copied())
@@ -415,7 +394,6 @@ impl DiskWriter {
             return self.store.remove(id).map(drop);
         }
         replace_older(&self.store, object, id)?;
-        // The coded bodies that were created while the object was queued.
         Coding::ALL.into_iter().try_for_each(|coding| self.store_encoded(object, coding))
     }
 }
@@ -432,8 +410,6 @@ fn replace_older(store: &Store, object: &Object, id: Id) -> Result<(), ::segment
     Ok(())
 }
 
-/// Looks up the object for a request with this header; `targets` are the cache-control target fields of the
-/// zone.
 fn search(
     store: &Store,
     key: &Key,
@@ -465,8 +441,8 @@ fn search(
     Ok(None)
 }
 
-/// The body of an object that was found, and the part that remains to be read into memory. Bodies of up to
-/// one block are read immediately.
+/// Also returns the part that remains to be read into memory. Bodies of up to one block are read
+/// immediately.
 fn body(found: &Found, share: u64, wait: Wait) -> Result<(SharedBody, Option<Body>), ::segment_store::Error> {
     let (length, recent) = (found.length, found.body.kept());
     if length > share {
@@ -488,11 +464,9 @@ fn remove(store: &Store, id: Id) {
 
 struct PersistedPurges {
     store: Store,
-    /// The newest purges. The log in memory does not have older ones either.
     recent: VecDeque<PurgeRecord>,
-    /// The position in the purge logs of all data centres.
     position: Position,
-    /// Records appended since the last rewrite; `usize::MAX` if one is missing on disk.
+    /// Since the last rewrite; `usize::MAX` if a record is missing on disk.
     added: usize,
 }
 
@@ -510,11 +484,10 @@ impl PersistedPurges {
             return self.cut();
         }
         let added = notes.iter().try_for_each(|note| self.store.note(note));
-        // A missing record would be hidden by later ones, so the next call rewrites all.
+        // Later records would hide the missing one, so the next call rewrites all.
         added.inspect_err(|_| self.added = usize::MAX)
     }
 
-    /// Rewrites the file with the kept purges only.
     fn cut(&mut self) -> Result<(), ::segment_store::Error> {
         let notes = record::write(&self.recent).into_iter().chain(record::write_reached(&self.position));
         self.store.rewrite_notes(notes)?;
@@ -553,6 +526,5 @@ fn encoded_job_bytes(object: &Object, coding: Coding) -> u64 {
 }
 
 const MIN_JOB_BYTES: u64 = 4096;
-/// Bytes of objects in the write queue; further objects stay in memory only. Queued objects use memory even
-/// after their eviction.
+/// Queued objects use memory even after their eviction; further objects stay in memory only.
 const MAX_PENDING_BYTES: u64 = 32 << 20;

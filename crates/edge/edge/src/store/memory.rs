@@ -1,7 +1,7 @@
 //! The memory store: lookup by key and variant, eviction, and purges.
 //!
-//! It has one copy of each object. One lock protects the index; it is not held while a body is read or
-//! written.
+//! It has one copy of each object. One lock protects the index; it is not held while a body is read
+//! or written.
 
 use std::{
     collections::{BTreeSet, HashMap, hash_map::Entry},
@@ -33,35 +33,27 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
     pub(crate) key: Key,
-    /// The attributes that purges match.
     pub(crate) subject: Subject,
-    /// Header, freshness and variant.
     pub(crate) stored: Stored,
     pub(crate) body: Arc<SharedBody>,
     /// The stored ranges of an incomplete body; `body` is then empty and has no readers.
     pub(crate) parts: Option<Arc<SparseBody>>,
-    /// The purge epoch at which the request for it was sent.
     pub(crate) sent_epoch: u64,
-    /// The number of that request in the order of requests; 0 if the object was read from the disk.
+    /// In the order of requests; 0 if the object was read from the disk.
     pub(crate) request_number: u64,
     pub(crate) prerendered: PrerenderedSet,
 }
 
-/// The validity of data derived from a stored object.
 #[derive(Debug)]
 pub(crate) struct EntryLease {
-    /// The object's version; the lease has ended when the object has another one.
     pub(crate) version: u64,
-    /// The request fields that distinguish the variants of the resource.
     pub(crate) names: Vec<HeaderName>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Lookup {
     Object(Arc<Object>),
-    /// An object of which only some ranges are stored.
     Partial(Arc<Object>, Arc<SparseBody>),
-    /// Only variants that other requests select.
     OtherVariant,
     Absent,
 }
@@ -76,7 +68,6 @@ pub(crate) struct StoreUsage {
 #[derive(Debug)]
 pub(crate) struct MemoryStore {
     inner: Mutex<Inner>,
-    /// In bytes.
     capacity: u64,
     /// The epoch of the newest purge, readable without a lock.
     epoch: AtomicU64,
@@ -87,7 +78,6 @@ pub(crate) struct MemoryStore {
 #[derive(Debug)]
 struct Inner {
     resources: HashMap<Key, Vec<Arc<Object>>, U64Hasher>,
-    /// The key of the object with this number.
     keys: HashMap<u64, Key, U64Hasher>,
     names: PurgeIndex,
     eviction: Eviction,
@@ -109,7 +99,6 @@ impl MemoryStore {
         Self { disk, ..self }
     }
 
-    /// The object for a request with this header; the newest, if several variants match.
     pub(crate) fn find(&self, key: &Key, request: &HeaderMap) -> Lookup {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return Lookup::Absent };
@@ -143,8 +132,6 @@ impl MemoryStore {
         stands.then(|| EntryLease { version: object.prerendered.version(), names: names.collect() })
     }
 
-    /// Like [`MemoryStore::lease`], for an object that is only on disk: the request fields that distinguish the
-    /// variants in memory. `None` if one of these matches the request.
     pub(crate) fn vary_names(&self, key: &Key, request: &HeaderMap) -> Option<Vec<HeaderName>> {
         let inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return Some(Vec::new()) };
@@ -153,8 +140,8 @@ impl MemoryStore {
         (!is_here).then(|| names.collect())
     }
 
-    /// Whether an object on disk stays out of memory, because it would evict another one and is not requested
-    /// often enough. Returns the current epoch if so: no purge up to it matches the object.
+    /// Whether the object would evict another one and is not requested often enough. Returns the
+    /// current epoch if so: no purge up to it matches the object.
     pub(crate) fn should_leave_on_disk(&self, object: &Object) -> Option<u64> {
         let mut inner = self.lock();
         let is_purged = inner.log.since(object.sent_epoch, &object.subject).is_some();
@@ -162,13 +149,11 @@ impl MemoryStore {
         stays_out.then(|| inner.log.epoch())
     }
 
-    /// Whether to admit an object to memory that [`MemoryStore::should_leave_on_disk`] rejected.
     pub(crate) fn should_promote(&self, number: u64, bytes: u64) -> bool {
         self.lock().eviction.is_worth(number, bytes)
     }
 
-    /// Whether no purge since `epoch` matches an object; advances `epoch` to the newest purge. Takes no lock
-    /// if no purge at all has occurred since.
+    /// Advances `epoch` to the newest purge. Takes no lock if no purge has occurred since.
     pub(crate) fn is_unpurged(&self, epoch: &mut u64, subject: &Subject) -> bool {
         if self.epoch.load(Acquire) == *epoch {
             return true;
@@ -179,13 +164,12 @@ impl MemoryStore {
         is_unpurged
     }
 
-    /// Whether an object was hard-purged since the request for it was sent, so that it must not be served.
     pub(crate) fn is_purged(&self, object: &Object) -> bool {
         self.lock().log.since(object.sent_epoch, &object.subject) == Some(Depth::Hard)
     }
 
-    /// Adds an object, which replaces the variants that match the same `request`. An object that was purged
-    /// since the request for it was sent is marked stale (soft purge) or not added (hard purge).
+    /// Replaces the variants that match the same `request`. An object that was purged since its
+    /// request was sent is marked stale (soft purge) or not added (hard purge).
     pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
         let mut inner = self.lock();
         let purged = inner.log.since(object.sent_epoch, &object.subject);
@@ -228,7 +212,6 @@ impl MemoryStore {
         object
     }
 
-    /// Accounts for the bytes of an object with a complete body, and evicts others if needed.
     pub(crate) fn settle(&self, object: &Object) {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -240,7 +223,6 @@ impl MemoryStore {
         }
     }
 
-    /// Accounts for the additional bytes of an object. Returns whether the object is still in the store.
     pub(crate) fn recount(&self, object: &Object) -> bool {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -252,7 +234,6 @@ impl MemoryStore {
         inner.has(object)
     }
 
-    /// Replaces the parts of a stored object by a body that is complete, or arrives from its beginning.
     pub(crate) fn complete(&self, object: &Object, body: Arc<SharedBody>) -> Option<Arc<Object>> {
         let mut inner = self.lock();
         let variants = inner.resources.get_mut(&object.key)?;
@@ -266,7 +247,6 @@ impl MemoryStore {
         Some(whole)
     }
 
-    /// Removes an object, unless another one has replaced it.
     pub(crate) fn remove(&self, object: &Object) {
         let mut inner = self.lock();
         if inner.has(object) {
@@ -275,7 +255,6 @@ impl MemoryStore {
         }
     }
 
-    /// Does not count as a use.
     pub(crate) fn whole(&self, key: &Key, request: &HeaderMap) -> Option<Arc<Object>> {
         let inner = self.lock();
         let mut variants = inner.resources.get(key)?.iter();
@@ -283,8 +262,7 @@ impl MemoryStore {
         variants.find(|object| object.stored.selection.matches(request)).filter(is_whole).cloned()
     }
 
-    /// Restores `before`, which an incomplete response replaced, unless another object matches the request
-    /// now.
+    /// Restores the object that an incomplete response replaced, unless another object matches now.
     pub(crate) fn restore(&self, broken: &Object, previous: &Object, request: &HeaderMap, now: Time) {
         self.remove(broken);
         let is_free = {
@@ -300,7 +278,6 @@ impl MemoryStore {
         }
     }
 
-    /// Removes the objects for a request with this header, except responses to requests after `number`.
     pub(crate) fn discard(&self, key: &Key, request: &HeaderMap, number: u64) {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return };
@@ -323,7 +300,6 @@ impl MemoryStore {
         self.epoch.store(inner.log.epoch(), Release);
     }
 
-    /// Returns the epoch of the last purge and the number of matching objects.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
         let mut inner = self.lock();
         let purged = inner.purge(zone, purges, depth, now);
@@ -331,9 +307,8 @@ impl MemoryStore {
         purged
     }
 
-    /// Hard-purges the URLs and groups that a response invalidates. `began` is the epoch of its request.
-    /// Returns the epoch that the response counts from, and the epoch of the last purge. The first is the
-    /// last purge's, so that the response does not purge itself, unless an earlier purge matches it.
+    /// `began` is the epoch of the invalidating request. The returned epochs are that from which
+    /// the response counts, so that it does not purge itself, and that of the last purge.
     pub(crate) fn invalidate(
         &self,
         subject: &Subject,
@@ -361,12 +336,10 @@ impl MemoryStore {
         self.capacity
     }
 
-    /// The largest object in memory, if there is a disk for larger ones.
     pub(crate) fn share(&self) -> u64 {
         (self.capacity() / SHARE_DIVISOR).min(MAX_SHARE)
     }
 
-    /// Invalidates the disk store's short-body handles with this key.
     fn mark_disk_outdated(&self, key: &Key) {
         if let Some(disk) = &self.disk {
             disk.outdate(key.as_str().as_bytes());
@@ -449,8 +422,8 @@ impl Inner {
 }
 
 impl Object {
-    /// The same number for every response of a key and a variant, so that eviction recognises an object that
-    /// returns.
+    /// The same for every response of a key and a variant, so that eviction recognises an object
+    /// that returns.
     pub(crate) fn number(&self) -> u64 {
         *self.prerendered.number.get_or_init(|| {
             let mut hasher = DefaultHasher::new();
@@ -460,7 +433,6 @@ impl Object {
         })
     }
 
-    /// The memory of the object: body in all codings, header, key, and a measured overhead.
     pub(crate) fn bytes(&self) -> u64 {
         let headers = &self.stored.headers;
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -475,15 +447,11 @@ impl Object {
 
 /// A larger object would evict more than it saves.
 const SHARE_DIVISOR: u64 = 16;
-/// The limit for any capacity: a body of unknown length is buffered up to this size before it is streamed to
-/// the disk.
+/// A body of unknown length is buffered up to this size before it is streamed to the disk.
 const MAX_SHARE: u64 = 64 << 20;
-/// Variants of one resource; the least recently used one is removed first.
 const MAX_VARIANTS: usize = 64;
-/// The interval between two updates of an object's last use from the fast path, because each takes the lock.
+/// Each update of the last use from the fast path takes the lock.
 pub(crate) const TOUCH_INTERVAL: Duration = Duration::from_secs(1);
-/// Overhead per object, including rounding by the allocator: measured from the memory of a process with 25
-/// 000 objects of 1 KB, minus the bytes counted above.
 const OBJECT_OVERHEAD: u64 = 2000;
 
 #[cfg(test)]

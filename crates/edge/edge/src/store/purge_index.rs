@@ -1,4 +1,5 @@
-//! Index of objects by URL, tags and groups, so that a purge visits only the objects that it may match.
+//! Index of objects by URL, tags and groups, so that a purge visits only the objects that it may
+//! match.
 
 use std::{
     collections::BTreeSet,
@@ -27,7 +28,6 @@ impl PurgeIndex {
         }
     }
 
-    /// Objects that a normalised purge may match; `None` if it may match any object.
     pub(crate) fn find(&self, purge: &Purge) -> Option<impl Iterator<Item = u64>> {
         let name = match purge {
             Purge::Url(url) => self.hash("url", url),

@@ -1,6 +1,7 @@
 //! Access log: a recording of client requests, for `longhaul compare`.
-//! Each core appends lines to its own buffer. A thread writes the buffers to the file, so no request waits
-//! for it.
+//!
+//! Each worker appends lines to its own buffer. A thread writes the buffers to the file, so no
+//! request waits for it.
 
 mod entry;
 mod file;
@@ -38,19 +39,16 @@ pub(crate) struct AccessLog {
     writing: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Result of a request, for its line. Stored in the response's extensions until the note is created.
+/// Stored in the response's extensions until the log entry is created.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestOutcome {
     pub(crate) result: CacheResult,
-    /// Name of the zone, if the request matched one.
     pub(crate) zone: Option<String>,
-    /// Duration of origin requests.
     pub(crate) upstream_timing: Option<PhaseTimes>,
-    /// Source of the response, if another data centre sent it.
     pub(crate) tier: Option<String>,
 }
 
-/// A request before its response. Dropping it logs that the client has left.
+/// Dropping it logs that the client has left.
 pub(crate) struct PendingEntry<'l> {
     log: &'l AccessLog,
     worker: usize,
@@ -63,7 +61,6 @@ pub(crate) struct PendingEntry<'l> {
 }
 
 impl RequestOutcome {
-    /// Returns cache status, source and zone as trace attributes.
     pub(crate) fn trace_attributes(&self, centre: &str) -> impl Iterator<Item = (&'static str, String)> {
         let tier = self.tier.as_deref().or_else(|| answer_source(self.result, centre)).map(ToOwned::to_owned);
         let attributes = [
@@ -76,7 +73,6 @@ impl RequestOutcome {
 }
 
 impl AccessLog {
-    /// Opens the log of a data centre with this number of cores.
     pub(crate) fn open(path: &Path, centre: &str, workers: usize) -> Result<Self, Error> {
         let clock = Clock::start();
         let file =
@@ -91,7 +87,6 @@ impl AccessLog {
         self.clock.now()
     }
 
-    /// Records the start of a request.
     pub(crate) fn begin_request(&self, worker: usize, request: &Request<Body>) -> PendingEntry<'_> {
         PendingEntry {
             log: self,
@@ -105,7 +100,6 @@ impl AccessLog {
         }
     }
 
-    /// Records the start of a request on the fast path.
     pub(crate) fn begin_raw_request(&self, worker: usize, request: &RequestView<'_>) -> PendingEntry<'_> {
         let RequestView { peer, target, .. } = request;
         let host = String::from_utf8_lossy(request.host);
@@ -121,7 +115,6 @@ impl AccessLog {
         }
     }
 
-    /// Returns the part of the line that is the same for all hits of similar requests on an object.
     pub(crate) fn hit_suffix(&self, context: &RequestContext, status: u16) -> Arc<[u8]> {
         let outcome = RequestOutcome {
             result: CacheResult::Hit,
@@ -133,7 +126,6 @@ impl AccessLog {
         suffix(request, Some(status), Some(&outcome), answer_source(CacheResult::Hit, &self.centre))
     }
 
-    /// Creates the note of a hit on the fast path.
     pub(crate) fn hit_entry(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> LogEntry {
         LogEntry {
             began,
@@ -144,12 +136,10 @@ impl AccessLog {
         }
     }
 
-    /// Writes the line of a response that was sent completely or in part.
     pub(crate) fn write_entry(&self, worker: usize, note: &LogEntry, delivery: Delivery) {
         self.put(worker, note, &Completion::Sent { delivery, at: self.now() });
     }
 
-    /// Continues in a new file if the current one was renamed.
     pub(crate) fn reopen(&self) {
         self.shared.reopens.store(true, Relaxed);
     }
@@ -158,7 +148,7 @@ impl AccessLog {
         LogStatus { lost: self.shared.lost.load(Relaxed), error: self.shared.error().clone() }
     }
 
-    /// Flushes and closes the file. Later lines are lost.
+    /// Later lines are lost.
     pub(crate) fn close(&self) {
         self.shared.closes.store(true, Relaxed);
         if let Some(writing) = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -180,7 +170,6 @@ impl AccessLog {
 }
 
 impl PendingEntry<'_> {
-    /// Creates the note that the server returns after sending the response.
     pub(crate) fn into_entry(mut self, status: StatusCode, outcome: Option<&RequestOutcome>) -> LogEntry {
         self.is_answered = true;
         self.entry(Some(status.as_u16()), outcome)
@@ -214,7 +203,6 @@ impl Drop for AccessLog {
     }
 }
 
-/// Source of the response: this data centre or the origin.
 fn answer_source(result: CacheResult, centre: &str) -> Option<&str> {
     match result {
         CacheResult::Hit | CacheResult::Stale => Some(centre),
@@ -225,7 +213,6 @@ fn answer_source(result: CacheResult, centre: &str) -> Option<&str> {
     }
 }
 
-/// The request's URL, completed with scheme and Host field if the target lacks them.
 fn url(request: &Request<Body>) -> String {
     let uri = request.uri();
     if uri.scheme().is_some() {
@@ -238,6 +225,5 @@ fn url(request: &Request<Body>) -> String {
     host.or_else(field).map_or_else(|| target.to_owned(), |host| format!("{scheme}://{host}{target}"))
 }
 
-/// Maximum bytes of lines of one core that wait for the file. If the file is slower, lines are lost and
-/// counted.
+/// The limit per worker. If the file is slower, lines are lost and counted.
 const MAX_BUFFERED_BYTES: usize = 16 << 20;

@@ -4,22 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::admin::api::{ByCacheStatus, Requests};
 
-/// Cache status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CacheResult {
-    /// A fresh object was served from the store.
     Hit,
-    /// The request was forwarded to the origin, because no stored object was usable.
     Miss,
-    /// A stale object was served.
     Stale,
-    /// The origin confirmed a stored object.
     Revalidated,
-    /// The request was forwarded without a cache lookup.
     Bypass,
-    /// The response was fetched for another request.
     Collapsed,
-    /// The request was rejected: it is for another network, or cannot be served.
     Refused,
 }
 
@@ -27,7 +19,6 @@ pub(crate) enum CacheResult {
 pub(crate) struct RequestCounters([AtomicU64; CacheResult::ALL.len()]);
 
 impl CacheResult {
-    /// Name in logs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Hit => "hit",

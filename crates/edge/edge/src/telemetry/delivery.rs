@@ -16,7 +16,6 @@ pub(crate) struct DeliveryObserver {
 }
 
 impl DeliveryObserver {
-    /// `None` if there is neither a log entry nor a trace.
     pub(crate) fn new(line: Option<LogEntry>, traced: Option<Arc<RequestTrace>>) -> Option<Self> {
         (line.is_some() || traced.is_some()).then_some(Self { entry: line, trace: traced })
     }

@@ -1,6 +1,8 @@
-//! Trace sampling: a share of requests, and requests with a sampled trace context if clients are trusted.
-//! Each core counts down to its next sample, so a request without a trace costs one load. A sampled request
-//! does not use the fast path, because the slow path records the attributes.
+//! Trace sampling: a share of requests, and requests with a sampled trace context if clients are
+//! trusted.
+//!
+//! Each worker counts down to its next sample, so a request without a trace costs one load. A
+//! sampled request does not use the fast path, because the slow path records the attributes.
 
 mod exporter;
 mod queue;
@@ -35,14 +37,13 @@ pub(crate) struct Traces {
     collector: RwLock<Option<Collector>>,
 }
 
-/// Number of requests on a core before the next sample. Only this core writes it, except when the share
+/// The number of requests before the next sample. Only its worker writes it, except when the share
 /// changes.
 #[derive(Debug)]
 #[repr(align(64))]
 struct SampleCounter(AtomicU64);
 
 impl Traces {
-    /// Creates it for this number of cores. No request is sampled until a collector is set.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             clock: Clock::start(),
@@ -54,7 +55,6 @@ impl Traces {
         }
     }
 
-    /// Sets the collector and the sampling.
     pub(crate) fn set(&self, collector: Option<&Collector>) {
         let obeys_clients = collector.is_some_and(|collector| collector.obeys_clients);
         *self.collector.write().unwrap_or_else(PoisonError::into_inner) = collector.cloned();
@@ -67,7 +67,6 @@ impl Traces {
         self.is_on.load(Acquire)
     }
 
-    /// Whether the request must leave the fast path because it may be sampled.
     pub(crate) fn is_due(&self, worker: usize, request: &RequestView<'_>) -> bool {
         let is_told = || {
             request.fields().any(|(name, _)| name.eq_ignore_ascii_case(request_trace::TRACEPARENT.as_str()))
@@ -75,7 +74,6 @@ impl Traces {
         self.turns[worker].0.load(Relaxed) == 0 || (self.obeys_clients.load(Relaxed) && is_told())
     }
 
-    /// Counts a request without a trace.
     pub(crate) fn count_untraced(&self, worker: usize) {
         let turn = &self.turns[worker].0;
         let remaining = turn.load(Relaxed);
@@ -84,7 +82,6 @@ impl Traces {
         }
     }
 
-    /// Starts the trace of a request on the slow path if it is sampled.
     pub(crate) fn begin(&self, worker: usize, request: &mut Request<Body>) -> Option<ActiveTrace> {
         if !self.is_on() {
             return None;
@@ -106,7 +103,6 @@ impl Traces {
         Some(ActiveTrace::new(traced))
     }
 
-    /// Counts a request and returns whether it is sampled.
     fn is_sampled(&self, worker: usize) -> bool {
         let is_due = self.turns[worker].0.load(Relaxed) == 0;
         if is_due {
@@ -117,7 +113,6 @@ impl Traces {
         is_due
     }
 
-    /// Draws the number of requests before the next sample.
     fn draw_skip(&self) -> u64 {
         let collector = self.collector.read().unwrap_or_else(PoisonError::into_inner);
         let share = collector.as_ref().map_or(0.0, |collector| collector.share.get());
@@ -133,15 +128,13 @@ impl Traces {
     }
 }
 
-/// Returns the trace context of a request.
 fn context(headers: &HeaderMap) -> Option<Context> {
     let mut fields = headers.get_all(request_trace::TRACEPARENT).iter();
     let field = fields.next().filter(|_| fields.next().is_none())?;
     Context::parse(field.as_bytes())
 }
 
-/// Maps 64 random bits to the number of requests before the next sample, if each is sampled with probability
-/// `share`.
+/// Each request is sampled with probability `share`; `random` has 64 random bits.
 fn skip_count(random: u64, share: f64) -> u64 {
     if share <= 0.0 {
         return NEVER;
@@ -159,7 +152,7 @@ fn skip_count(random: u64, share: f64) -> u64 {
     requests
 }
 
-/// Cryptographically secure random bytes. `None` if they are unavailable.
+/// Cryptographically secure. `None` if random bytes are unavailable.
 fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).ok().map(|()| bytes)
@@ -180,9 +173,9 @@ mod tests {
         for random in [0, 1, u64::MAX / 2, u64::MAX] {
             assert_eq!((skip_count(random, 1.0), skip_count(random, 0.0)), (0, NEVER));
         }
-        // The median of a geometric distribution: half of the gaps are below ln(1/2) / ln(1 - share) = 68.97.
+        // The median of a geometric distribution: half of the gaps are below ln(1/2) / ln(1 -
+        // share) = 68.97.
         assert_eq!((skip_count(u64::MAX / 2, 0.01), skip_count(u64::MAX, 0.01)), (68, 0));
-        // Evenly spread probabilities have the mean (1 - share) / share = 9.
         let many = 100_000_u64;
         let sum: u64 =
             (0..many).map(|number| skip_count(u64::MAX / many * number + u64::MAX / many / 2, 0.1)).sum();

@@ -1,4 +1,5 @@
-//! Truncated response bodies: the rest is requested and combined if it is of the same representation.
+//! Truncated response bodies: the rest is requested and combined if it is of the same
+//! representation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,11 +15,9 @@ use crate::{
 
 const LENGTH: usize = 3000;
 
-/// A change of a response before it is sent.
 type Change = fn(&mut Response<Body>);
 
-/// Sends a part of the text. The last part ends the body; others truncate it after the client has received
-/// them.
+/// The last part ends the body; others truncate it after the client has received them.
 fn part(first: usize, end: usize, seen: &Arc<Notify>) -> Body {
     let ((sender, body), seen) = (Body::channel(1), Arc::clone(seen));
     tokio::spawn(async move {
@@ -32,7 +31,6 @@ fn part(first: usize, end: usize, seen: &Arc<Notify>) -> Body {
     body
 }
 
-/// Returns the complete body, or the received part.
 async fn read(response: Response<Body>, seen: &Notify) -> Result<Vec<u8>, Vec<u8>> {
     let (mut body, mut received) = (response.into_body(), Vec::new());
     loop {
@@ -58,8 +56,8 @@ fn described(body: Body, fields: &[(&'static str, &str)]) -> Response<Body> {
     response
 }
 
-/// An origin that truncates the first `breaks` bodies after 500 bytes. `change` modifies the responses with
-/// the rest.
+/// The origin truncates the first `breaks` bodies after 500 bytes. `change` modifies the responses
+/// with the rest.
 fn stage(zone: &str, breaks: usize, etag: &'static str, change: Change) -> (Fixture, Arc<Notify>) {
     let seen = Arc::new(Notify::new());
     let told = Arc::clone(&seen);
@@ -99,7 +97,6 @@ async fn aborted_body_is_resumed_invisibly() {
         let encoded = read(response, &seen).await.unwrap();
         assert!(decoded(http_cache::Coding::Gzip, &encoded) == text(LENGTH));
         assert_eq!(fixture.request_count(), breaks + 1);
-        // It is stored as one object, with the newest header.
         let response = fixture.node.serve(asked_for(&[])).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers().get("x-number").unwrap(), &breaks.to_string());
@@ -113,7 +110,6 @@ async fn aborted_body_is_resumed_invisibly() {
 #[tokio::test]
 async fn unresumable_body_aborts_for_the_client() {
     let changes: [(&'static str, usize, Change); 6] = [
-        // Without a strong validator the rest is not requested.
         ("W/\"v1\"", 1, |_| ()),
         ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::OK),
         ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE),
@@ -121,7 +117,6 @@ async fn unresumable_body_aborts_for_the_client() {
         ("\"v1\"", 2, |response| {
             drop(response.headers_mut().insert("content-range", "bytes 501-2999/3000".parse().unwrap()));
         }),
-        // The response claims to be the rest but is shorter.
         ("\"v1\"", 2, |response| {
             response.headers_mut().remove("content-length");
             *response.body_mut() = Body::whole("abc");
@@ -146,7 +141,6 @@ async fn resumes_are_bounded() {
 
 #[tokio::test]
 async fn oversized_body_is_resumed_too() {
-    // It exceeds the limit after its second part, and is truncated again.
     let (fixture, seen) = stage("largest = \"700B\"\n", 2, "\"v1\"", |_| ());
     let response = fixture.node.serve(asked_for(&[])).await;
     assert!(read(response, &seen).await.unwrap() == text(LENGTH));
@@ -171,7 +165,6 @@ async fn resumed_body_purged_meanwhile_is_not_stored() {
         }
     });
     node.set(Arc::clone(&fixture.node)).ok().unwrap();
-    // Requests from before the purge receive the old body.
     let response = fixture.node.serve(asked_for(&[])).await;
     assert!(read(response, &seen).await.unwrap() == text(LENGTH));
     let usage = fixture.node.store.usage();

@@ -14,7 +14,6 @@ use crate::{
     request::handler::ClientHandler, server::worker_state::WorkerState, telemetry::access_log::AccessLog,
 };
 
-/// All samples of a closed log.
 fn samples(path: &Path) -> Vec<Sample> {
     recording::open(path).unwrap().map(Result::unwrap).collect()
 }
@@ -55,7 +54,6 @@ async fn each_request_has_a_line_with_its_cache_result() {
     let address = serve(&fixture.node, fixture.stop.clone());
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut text = String::new();
-    // A miss, a hit, two hits on the fast path, and an unknown host.
     for _ in 0..4 {
         text += "GET /a\"b HTTP/1.1\r\nHost: shop.example\r\n\r\n";
     }
@@ -77,15 +75,12 @@ async fn each_request_has_a_line_with_its_cache_result() {
     assert_eq!(column("remote"), vec![Some(stream.local_addr().unwrap().to_string()); 5]);
     let sizes: Vec<_> = lines.iter().map(|line| line.body_bytes.unwrap()).collect();
     assert_eq!(sizes[..4], [12; 4]);
-    // The lines account for all bytes of the connection.
     let bytes: u64 = lines.iter().map(|line| line.bytes_out.unwrap()).sum();
     assert_eq!(bytes, said.len() as u64);
     for line in &lines {
         let (ttfb, load) = (line.get(Metric::Ttfb).unwrap(), line.load_ns.unwrap());
         assert_eq!(line.last_byte_ns, Some(ttfb + load));
     }
-    // The miss connected to the origin and waited for it during a part of its time. The others made no origin
-    // request.
     let asked = [Metric::Connect, Metric::Send, Metric::Wait].map(|phase| lines[0].phase(phase));
     let sum = asked.iter().map(|took| took.unwrap()).sum::<u64>();
     assert!(sum <= lines[0].get(Metric::Ttfb).unwrap() && lines[0].tls_ns.is_none(), "{asked:?}");
@@ -132,7 +127,6 @@ async fn log_is_kept_on_restart_and_reopened_on_demand() {
     let moved = folder.path().join("moved.jsonl");
     fs::rename(&path, &moved).unwrap();
     log.reopen();
-    // The new file is created after the old one is complete.
     while !path.exists() || fs::read_to_string(&moved).unwrap().lines().count() < 3 {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }

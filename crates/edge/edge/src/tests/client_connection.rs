@@ -22,7 +22,6 @@ use tokio::{
 use super::{Fixture, with};
 use crate::request::handler::ClientHandler;
 
-/// Returns all bytes received until the connection ends.
 async fn said(fixture: &Fixture, sent: &str) -> String {
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = server.addresses().unwrap()[0];
@@ -35,7 +34,6 @@ async fn said(fixture: &Fixture, sent: &str) -> String {
     text
 }
 
-/// An edge whose origin sends early hints for each page.
 fn hinting() -> Fixture {
     Fixture::new("", async |request: Request<Body>, _| {
         let interim: &Interim = request.extensions().get().unwrap();
@@ -60,7 +58,6 @@ async fn interim_responses_reach_visitors_in_each_version() {
         let origin = format!("https://{address}").parse().unwrap();
         let client = Config { protocol, trust: Trust::Anyone, ..Config::default() };
         let client = Client::new(&client).unwrap();
-        // A hit requires no origin request.
         for expected in [1, 0] {
             let seen = Arc::new(Mutex::new(Vec::new()));
             let noted = Arc::clone(&seen);
@@ -130,7 +127,7 @@ async fn websocket_is_tunnelled() {
 #[tokio::test]
 async fn origin_may_decline_the_upgrade() {
     let fixture = Fixture::new("", async |request: Request<Body>, _| {
-        // An upgrade to another HTTP version would bypass the rules, so it is not forwarded.
+        // An upgrade to another HTTP version would bypass the rules.
         let upgrade = request.headers().get("upgrade").map_or("none", |value| value.to_str().unwrap());
         with("no-store", upgrade.to_owned())
     });
@@ -190,6 +187,5 @@ async fn trailers_reach_clients_that_accept_them() {
     let text = said(&fixture, ask).await;
     assert!(text.ends_with("4\r\ndata\r\n0\r\nx-sum: 1\r\n\r\n"), "{text}");
     let text = said(&fixture, &ask.replace("TE: trailers", "x: y")).await;
-    // The complete body arrived without trailers, so it has a length.
     assert!(text.ends_with("\r\n\r\ndata") && text.contains("content-length: 4\r\n"), "{text}");
 }

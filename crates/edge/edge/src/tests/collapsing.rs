@@ -1,4 +1,5 @@
-//! Requests that wait for one response share it only if it may be reused for them without asking the origin.
+//! Requests that wait for one response share it only if it may be reused for them without asking
+//! the origin.
 
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use tokio::sync::{Barrier, Semaphore};
 
 use super::{Fixture, ReceivedResponse, request, with};
 
-/// Clients that request one URL while its first response is outstanding.
 const CLIENTS: usize = 4;
 
 fn page(request: &Request<Body>) -> Bytes {
@@ -19,8 +19,6 @@ fn cookie(client: usize) -> &'static str {
     ["u=0", "u=1", "u=2", "u=3"][client]
 }
 
-/// The responses of all clients, in order. The origin's responses are released one by one after all requests
-/// have arrived.
 async fn together(fixture: &Arc<Fixture>, fields: &[(&'static str, &'static str)]) -> Vec<Response<Bytes>> {
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
@@ -37,11 +35,11 @@ async fn together(fixture: &Arc<Fixture>, fields: &[(&'static str, &'static str)
     received.into_iter().map(|(_, response)| response).collect()
 }
 
-/// An origin whose first response is delayed until the other clients wait for it.
 fn slow(fields: &'static [(&'static str, &'static str)]) -> Arc<Fixture> {
     Arc::new(Fixture::new("", move |request, number| async move {
         if number == 0 {
-            // All requests of a test are sent before the runtime polls the origin's connection again.
+            // All requests of a test are sent before the runtime polls the origin's connection
+            // again.
             for _ in 0..100 {
                 tokio::task::yield_now().await;
             }
@@ -90,7 +88,6 @@ async fn fresh_response_is_shared() {
     let received = together(&fixture, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
     assert_eq!(fixture.request_count(), 1);
-    // A response that may be used during revalidation is shared, too.
     let fixture = slow(&[("cache-control", "max-age=0, stale-while-revalidate=60"), ("etag", "\"a\"")]);
     let received = together(&fixture, &[]).await;
     assert!(received.windows(2).all(|two| two[0].body() == two[1].body()));
@@ -113,7 +110,6 @@ async fn hit_for_miss_disables_collapsing() {
     let fixture = Fixture::new("", move |_, number| {
         let both = Arc::clone(&both);
         async move {
-            // The second and third responses wait for each other.
             if number > 0 {
                 both.wait().await;
             }

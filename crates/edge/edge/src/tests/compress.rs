@@ -18,7 +18,6 @@ use crate::{
 
 const ZONE: &str = "compress = [\"zstd\", \"br\", \"gzip\"]\n";
 
-/// A text with all header fields that depend on its bytes.
 fn document(length: usize) -> Response<Body> {
     let mut response = with("max-age=60", text(length));
     for (name, value) in [
@@ -32,7 +31,6 @@ fn document(length: usize) -> Response<Body> {
     response
 }
 
-/// Header fields that do not depend on the clock, and the decoded body.
 async fn get(
     fixture: &Fixture,
     accepted: &str,
@@ -88,7 +86,6 @@ async fn each_coding_is_encoded_once() {
                 assert_eq!(headers.contains_key("accept-ranges"), token.is_empty());
             }
             made.push(fixture.node.store.usage());
-            // The second round is served from the store.
             assert_eq!(made[0], made[round]);
         }
         assert_eq!((made[0].objects, fixture.request_count()), (1, 1));
@@ -101,7 +98,6 @@ async fn encoded_bytes_are_accounted_and_evicted() {
     let mut bytes = 0;
     for accepted in ["", "gzip", "br", "zstd"] {
         let (_, headers, _) = get(&fixture, accepted, &[]).await;
-        // A hit includes the length of the compressed body.
         let (_, hit, _) = get(&fixture, accepted, &[]).await;
         assert!(fixture.node.store.usage().bytes > bytes, "{headers:?}");
         let added = fixture.node.store.usage().bytes - bytes;
@@ -184,7 +180,6 @@ async fn origin_revalidates_all_forms_at_once() {
         assert_eq!((field(&headers, "content-encoding"), field(&headers, "x-number")), (token, "1"));
         assert_eq!(body, text(100_000));
     }
-    // The bodies are unchanged. The header has one more field.
     let after = before + "x-number1".len() as u64;
     assert_eq!((fixture.node.store.usage().bytes, fixture.request_count()), (after, 2));
 }
@@ -203,7 +198,6 @@ async fn ranges_are_of_the_identity_form() {
     // The tag of a compressed body does not permit combining parts.
     let (status, _, body) = get(&fixture, "gzip", &[range, ("if-range", "W/\"v1\"")]).await;
     assert_eq!((status, body), (StatusCode::OK, text(2000).into()));
-    // A client that accepts only the coding receives the complete body.
     let (status, headers, body) = get(&fixture, "gzip, identity;q=0", &[range]).await;
     assert_eq!(
         (status, field(&headers, "content-encoding"), body),
@@ -272,7 +266,6 @@ async fn head_response_equals_get() {
     };
     assert_eq!(head().await, "");
     get(&fixture, "identity", &[]).await;
-    // It is stored but not compressed yet.
     assert_eq!(head().await, "");
     get(&fixture, "br", &[]).await;
     let (_, headers, _) = get(&fixture, "br", &[]).await;
@@ -371,17 +364,15 @@ async fn encoder_limit_falls_back_to_identity() {
     for _ in 0..2 {
         assert_eq!(field(&get(&fixture, "br", &[]).await.1, "content-encoding"), "br");
     }
-    // Finished coders are available again.
     assert_eq!(fixture.node.encoder_permits.available_permits(), all as usize);
 }
 
-/// Number of compressed bodies on disk with one key.
 fn on_disk(fixture: &Fixture, coding: Coding) -> usize {
     let key = format!("{}\nhttp://shop.example/", coding.token());
     fixture.node.disk.as_ref().unwrap().store().find(key.as_bytes()).unwrap().len()
 }
 
-/// A text that compresses to half its size at best, because each byte has 4 random bits.
+/// Compresses to half its size at best, because each byte has 4 random bits.
 fn digits(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let mut digit = || {
@@ -393,7 +384,6 @@ fn digits(length: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn encoded_form_survives_a_restart() {
-    // One block on disk, and several.
     for (length, is_short) in [(20_000, true), (150_000, false)] {
         let directory = TempDir::new().unwrap();
         let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
@@ -404,7 +394,6 @@ async fn encoded_form_survives_a_restart() {
         get(&fixture, "gzip", &[]).await;
         fixture.restart(&disk).await;
         assert_eq!(Coding::ALL.map(|coding| on_disk(&fixture, coding)).iter().sum::<usize>(), 2);
-        // All coders are in use.
         let coders = Arc::clone(&fixture.node.encoder_permits);
         let all = u32::try_from(coders.available_permits()).unwrap();
         let _all = coders.acquire_many(all).await.unwrap();
@@ -448,7 +437,6 @@ async fn damaged_encoded_form_is_rebuilt() {
     fixture.node.disk.as_ref().unwrap().close();
     let segment = disk.path.join("segment-00000001.log");
     let mut bytes = std::fs::read(&segment).unwrap();
-    // The uncompressed body precedes it.
     bytes[22_000] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
     fixture.restart(&disk).await;

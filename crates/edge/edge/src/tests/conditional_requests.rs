@@ -1,4 +1,5 @@
-//! Conditional and range requests: validators beyond ASCII, dates that several forms share, unsolicited responses, and impossible lengths.
+//! Conditional and range requests: validators beyond ASCII, dates that several forms share,
+//! unsolicited responses, and impossible lengths.
 
 use std::sync::{Arc, Mutex};
 
@@ -45,7 +46,6 @@ async fn non_ascii_etags_are_compared_bytewise() {
     assert_eq!(fixture.request_count(), 1);
 }
 
-/// A response of an origin that supports ranges.
 fn text(request: &Request<Body>, mut response: Response<Body>) -> Response<Body> {
     let text: Vec<_> = (0..600).flat_map(|line| format!("line {line}\n").into_bytes()).collect();
     let headers = response.headers_mut();
@@ -89,7 +89,6 @@ async fn if_range_date_is_ignored_when_forms_differ() {
                 let told = got.headers().get("content-encoding").map(|coding| coding.to_str().unwrap());
                 assert_eq!((got.status().as_u16(), told), (200, coding), "{cache_control} {zone} {accepted}");
             }
-            // Without If-Range the range applies.
             let got = fixture.node.serve(request(Method::GET, "/", &[("range", "bytes=20-29")])).await;
             assert_eq!(got.status(), 206, "{cache_control} {zone}");
         }
@@ -129,7 +128,6 @@ async fn unsolicited_304_is_an_origin_error() {
 
 #[tokio::test]
 async fn stale_object_replaces_an_unsolicited_304() {
-    // The first 304 has another tag. The second is unsolicited.
     let fixture = Fixture::new("stale_if_error = \"1h\"\n", async |_, number| {
         let mut response = with("max-age=0", if number == 0 { "it" } else { "" });
         if number > 0 {

@@ -18,7 +18,6 @@ pub(super) struct CuttableLink {
 }
 
 impl CuttableLink {
-    /// An open gate. Call within a tokio runtime.
     pub(super) fn before(target: SocketAddr) -> Self {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -44,12 +43,10 @@ impl CuttableLink {
         Self { address, target, is_open }
     }
 
-    /// Opens the gate, or closes it and all its connections.
     pub(super) fn set(&self, is_open: bool) {
         self.is_open.send_replace(is_open);
     }
 
-    /// Changes the target.
     pub(super) fn lead_to(&self, target: SocketAddr) {
         *self.target.lock().unwrap() = target;
     }

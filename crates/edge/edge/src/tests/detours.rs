@@ -16,7 +16,7 @@ use tokio::{
 use super::{request, test_network::World, with};
 use crate::admin::api::RouteReason;
 
-/// An address without a listener. The open socket reserves it.
+/// The open socket reserves the address.
 pub(super) fn nowhere() -> SocketAddr {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -25,12 +25,10 @@ pub(super) fn nowhere() -> SocketAddr {
     address
 }
 
-/// Zones of which the first data centre's has an unreachable origin address.
 fn first_is_cut(zone: &str) -> [(String, Option<SocketAddr>); 3] {
     [Some(nowhere()), None, None].map(|found_at| (zone.to_owned(), found_at))
 }
 
-/// A world whose first data centre has an unreachable origin address.
 fn cut(zone: &str) -> World {
     World::with(first_is_cut(zone), async |request: Request<Body>, number| {
         let body = request.into_body().collect(100).await.unwrap();
@@ -51,7 +49,8 @@ async fn cut_route_fails_no_request() {
     let [route] = &routes[..] else { panic!("{routes:?}") };
     assert_eq!((route.route.as_str(), route.reason), ("direct", RouteReason::ConnectionRefused));
     assert_eq!(route.origin, network.zones[0].origins[0].to_string());
-    // The first request recorded the failure, and the others avoided the path: the next test is request 625.
+    // The first request recorded the failure, and the others avoided the path: the next test is
+    // request 625.
     assert_eq!((route.requests, route.next_test_at), (199, 625));
     assert!(route.detour.as_deref().is_some_and(|detour| ["fra", "syd"].contains(&detour)), "{route:?}");
 }
@@ -64,14 +63,12 @@ async fn unsafe_request_takes_the_detour_once() {
         *post.body_mut() = Body::whole("12345");
         post
     };
-    // No byte was sent on the failed path.
     for number in 1..4 {
         let received = world.send(0, post()).await;
         assert_eq!((received.status, received.body, world.asked()), (200, "12345".into(), number));
     }
 }
 
-/// Echoes bytes after an upgrade. Without an upgrade it responds with an error.
 async fn echo(request: Request<Body>, _: usize) -> Response<Body> {
     if request.uri().path() != "/chat" {
         let mut response = with("no-store", "not here");
@@ -132,7 +129,6 @@ async fn websocket_takes_the_detour() {
         got.unwrap();
         assert!(heard == chunk);
     }
-    // Half-close is forwarded, and bytes in the other direction still arrive.
     visitor.shutdown().await.unwrap();
     let mut rest = Vec::new();
     visitor.read_to_end(&mut rest).await.unwrap();
@@ -160,7 +156,6 @@ async fn websocket_ends_with_its_detour_peer() {
 async fn full_tunnel_limit_is_no_route_failure() {
     let world = World::with_streams(2, first_is_cut(""), echo);
     let mut open = Vec::new();
-    // Two through each of the other data centres.
     for number in 0..4 {
         let mut response = world.centres[0].worker.serve(websocket("/chat")).await;
         assert_eq!(response.status(), 101, "{number}");
@@ -173,14 +168,12 @@ async fn full_tunnel_limit_is_no_route_failure() {
     assert_eq!(world.centres[0].worker.serve(websocket("/chat")).await.status(), 502);
     let routes = world.others(0).report_routes(&world.centres[0].worker.network());
     assert_eq!(routes.iter().map(|route| &route.route[..]).collect::<Vec<_>>(), ["direct"]);
-    // One ends and makes room for the next.
     let mut ended = open.remove(0);
     ended.shutdown().await.unwrap();
     ended.read_to_end(&mut Vec::new()).await.unwrap();
     while world.centres[0].worker.serve(websocket("/chat")).await.status() != 101 {}
 }
 
-/// Returns the end of a client connection after the origin has closed or reset its own.
 async fn ending(world: &World, is_reset: bool) -> std::io::Result<Vec<u8>> {
     let worker = std::sync::Arc::clone(&world.centres[0].worker);
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
@@ -240,7 +233,6 @@ async fn unread_websocket_blocks_no_other() {
         tokio::spawn(go(Box::new(node)));
         ends.push(visitor);
     }
-    // The first client sends without reading until all buffers are full.
     let (mut deaf, mut other) = (ends.remove(0), ends.remove(0));
     let piece = vec![0; 100_000];
     while tokio::time::timeout(Duration::from_millis(300), deaf.write_all(&piece)).await.is_ok() {}
@@ -310,15 +302,14 @@ async fn cut_off_upper_tier_fetches_through_a_lower_one() {
     let world = World::with(zones, async |_, _| with("max-age=60", "it"));
     let received = world.get(0, "/").await;
     assert_eq!((received.status, world.asked(), world.asked_by_others(1)), (200, 1, 1));
-    // The only other data centre is the requester, so no detour is possible.
     world.centres[2].die();
     for number in 0..20 {
         assert_eq!(world.get(0, &format!("/{number}")).await.status, 200);
     }
 }
 
-/// The address of an origin that serves one request, is then silent on that connection, and accepts no
-/// further connections.
+/// The origin serves one request, is then silent on that connection, and accepts no further
+/// connections.
 fn falls_silent() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -346,13 +337,11 @@ async fn cut_route_is_not_taken_for_a_slow_origin() {
     let zones = [Some(falls_silent()), None, None].map(|found_at| (zone(asks_lhr), found_at));
     let world = World::with(zones, async |_, _| with("max-age=60", "it"));
     assert_eq!((world.get(1, "/first").await.status, world.asked()), (200, 0));
-    // The only remaining data centre for lhr is fra, which sends requests to lhr.
     world.centres[2].die();
     let of_lhr = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         world.get(0, "/second").await
     };
-    // The client of lhr waits for the fetch of fra, which fails, and then uses another path.
     let (fra, lhr) = tokio::join!(world.get(1, "/second"), of_lhr);
     assert_eq!((fra.status, lhr.status), (200, 200), "{} {}", fra.told, lhr.told);
 }

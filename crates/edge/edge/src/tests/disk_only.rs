@@ -1,4 +1,5 @@
-//! Objects that are only on disk, because memory is full: served on the fast path while they are valid.
+//! Objects that are only on disk, because memory is full: served on the fast path while they are
+//! valid.
 
 use std::fs;
 
@@ -38,7 +39,6 @@ async fn counted(request: Request<Body>, number: usize) -> Response<Body> {
     of_length(if is_filler { FILLER } else { LENGTH }, number)
 }
 
-/// A door to a data centre with these paths on disk and fillers in memory.
 async fn door<F>(
     disk: &Disk,
     zone: &str,
@@ -63,7 +63,6 @@ where
 async fn disk_only_hit_equals_the_pipeline() {
     let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
     let (_directory, disk) = disk();
-    // Separate URLs, so that a request with one method does not prepare the fast path for the other.
     let paths = ["/a?GET", "/a?HEAD", "/b/c?GET", "/b/c?HEAD"];
     let over_http2 = ["/a/2?GET", "/a/2?HEAD", "/b/2?GET", "/b/2?HEAD"];
     let all: Vec<_> = paths.into_iter().chain(over_http2).map(|path| (path, &[][..])).collect();
@@ -102,8 +101,6 @@ async fn disk_only_hit_equals_the_pipeline() {
     assert_eq!(door.fixture.request_count(), asked);
 }
 
-/// HTTP/1.1 uses formatted lines and the other versions use fields, so the entry of one version is not used
-/// for another.
 #[tokio::test]
 async fn each_http_version_has_its_own_head() {
     let (_directory, disk) = disk();
@@ -153,10 +150,8 @@ async fn disk_only_hit_ends_with_its_object() {
         }
     };
     quickly(0).await;
-    // A purge of another tag does not invalidate the entry.
     node.purge("z", vec![Purge::Tag("b".into())], Depth::Hard);
     assert_eq!(get(&[], true).await, 0);
-    // A new configuration resets the entries.
     let network = Network::clone(&node.network());
     node.replace_network(network);
     quickly(0).await;
@@ -165,7 +160,6 @@ async fn disk_only_hit_ends_with_its_object() {
         assert_eq!(get(&[], false).await, asked);
         asked
     };
-    // A forced revalidation stores a newer object in memory.
     let asked = door.fixture.request_count();
     assert_eq!(get(&["Cache-Control: no-cache"], false).await, asked);
     assert_eq!((get(&[], false).await, get(&[], true).await), (asked, asked));
@@ -238,13 +232,11 @@ async fn damaged_object_is_not_served() {
     let damage = || {
         let segment = disk.path.join("segment-00000001.log");
         let mut bytes = fs::read(&segment).unwrap();
-        // It is the first object in the file.
         bytes[1000] ^= 1;
         fs::write(&segment, bytes).unwrap();
     };
     let whole = door.get("/", &[]).await.0;
-    // The first response is verified, those of the next second are sent without verification, and the next
-    // one is verified.
+    // The first response is verified, those of the next second are not, and the next one is.
     for _ in 0..2 {
         assert_eq!(door.get("/", &[]).await, (whole.clone(), true));
     }
@@ -294,7 +286,6 @@ async fn disk_heads_are_bounded() {
         assert!(!door.get(path, &[]).await.1);
         assert!(door.fixture.node.hit_table(0).disk_head_bytes() < ROOM + 2 * TAG);
     }
-    // The younger half takes half of the room.
     let newest = paths.len() - ROOM / 2 / (TAG + 4000);
     for path in &paths[newest..] {
         assert!(door.get(path, &[]).await.1, "{path}");

@@ -14,14 +14,12 @@ use crate::{
     store::memory::{Lookup, Object},
 };
 
-/// Twelve times the limit of one object in memory.
 const LENGTH: usize = 3 << 20;
 
 fn disk(directory: &TempDir, bytes: u64) -> Disk {
     Disk { path: directory.path().join("cache"), bytes }
 }
 
-/// All blocks are different.
 fn text(length: usize) -> Bytes {
     (0..length / 8).flat_map(|number| format!("{number:07} ").into_bytes()).collect()
 }
@@ -31,13 +29,11 @@ fn named(mut response: Response<Body>, tag: &str) -> Response<Body> {
     response
 }
 
-/// All bodies are equal. The tag is the number of the request.
 async fn large(_: Request<Body>, number: usize) -> Response<Body> {
     named(with("max-age=60", text(LENGTH)), &number.to_string())
 }
 
 impl Fixture {
-    /// The stored object of a path.
     pub(super) fn stored(&self, path: &str) -> Option<Arc<Object>> {
         let url = format!("http://shop.example{path}").parse().unwrap();
         let key = http_cache::Key::of(&url, &http_stack::HeaderMap::new(), &http_cache::KeyRule::default());
@@ -47,7 +43,6 @@ impl Fixture {
         }
     }
 
-    /// Requests a path and waits until the object is on disk or was rejected.
     async fn fetch(&self, path: &str) -> Retention {
         assert_eq!(self.get(path, &[]).await.body, text(LENGTH));
         match self.stored(path) {
@@ -57,7 +52,6 @@ impl Fixture {
     }
 }
 
-/// Waits until the object is on disk or was rejected.
 async fn kept(object: &Object) -> Retention {
     while object.body.is_writing_to_disk() {
         tokio::task::yield_now().await;
@@ -124,7 +118,6 @@ async fn partial_write_serves_a_late_reader() {
     while object.body.memory_bytes() > 1 << 20 {
         tokio::task::yield_now().await;
     }
-    // Its beginning is no longer in memory, and the rest has not arrived from the origin.
     let part = fixture.get("/", &[("range", "bytes=100000-100009")]).await;
     assert_eq!((part.status, &part.body[..]), (206, &whole[100_000..100_010]));
     let mut second = fixture.node.serve(request(Method::GET, "/", &[])).await.into_body();
@@ -179,7 +172,6 @@ async fn purge_applies_to_objects_being_written() {
     assert_eq!(early.into_body().collect(LENGTH).await.unwrap(), text(LENGTH));
     assert_eq!(kept(&early_object).await, Retention::Disk);
     drop(early_object);
-    // It is on disk but purged.
     fixture.restart(&disk).await;
     assert_eq!(fixture.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
     assert_eq!(fixture.request_count(), 2);
@@ -215,7 +207,6 @@ async fn disk_object_is_revalidated() {
 async fn failed_disk_falls_back_to_memory_or_pass_through() {
     let directory = TempDir::new().unwrap();
     let disk = disk(&directory, 64 << 20);
-    // One object fits in memory, the other does not.
     let fixture = Fixture::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
         let length = if request.uri().path() == "/short" { LENGTH } else { 2 * LENGTH };
         named(with("max-age=60", text(length)), &number.to_string())
@@ -266,7 +257,6 @@ async fn disk_failing_mid_write_blocks_nobody() {
     }
     fs::remove_dir_all(&disk.path).unwrap();
     go_on.notify_one();
-    // The written part is still read from disk.
     let rest = visitor.collect(LENGTH).await.unwrap();
     assert_eq!([&first[..], &rest].concat(), text(LENGTH));
     assert_eq!(kept(&object).await, Retention::PassThrough);
@@ -287,7 +277,6 @@ async fn damaged_object_aborts_and_is_refetched() {
     bytes[1_000_000] ^= 1;
     fs::write(&segment, bytes).unwrap();
     fixture.restart(&disk).await;
-    // Undamaged blocks are served.
     let part = fixture.get("/", &[("range", "bytes=2000000-2000009")]).await;
     assert_eq!((part.told.as_str(), &part.body[..]), ("lhr; hit", &text(LENGTH)[2_000_000..2_000_010]));
     let broken = fixture.node.serve(request(Method::GET, "/", &[])).await;

@@ -1,4 +1,5 @@
-//! Hits on the fast path over a connection: same responses as the slow path, and invalidated with the object.
+//! Hits on the fast path over a connection: same responses as the slow path, and invalidated with
+//! the object.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -23,7 +24,6 @@ use super::{
 use crate::response::encoder::tests::{decoded, text};
 
 impl TestListener {
-    /// Sends a request over a persistent HTTP/2 connection.
     pub(super) async fn ask_http2(
         &self,
         client: &Client,
@@ -89,7 +89,6 @@ async fn requests_with_always_keyed_fields_miss_the_fast_path() {
             assert!(quick || !at_once, "{fields:?}");
         }
     }
-    // One per key.
     assert_eq!(door.fixture.request_count(), 3);
 }
 
@@ -104,7 +103,6 @@ async fn fast_hit_over_http2_equals_http1() {
     }));
     let client = Client::new(&Config { protocol: Protocol::Http2, ..Config::default() }).unwrap();
     for path in ["/a", "/b/c?d=e"] {
-        // The HTTP/1.1 entry of the same object is a separate one.
         for _ in 0..3 {
             door.get(path, &[]).await;
         }
@@ -126,7 +124,6 @@ async fn large_bodies_arrive_whole_for_slow_readers() {
     let large = |length: usize, number: usize| -> Bytes {
         (0..length).map(|n| u8::try_from(n * (number + 1) % 253).unwrap()).collect()
     };
-    // Below the threshold for sending from pages, one full page, and two partial ones.
     let lengths = [20_000, 64 << 10, 100_001, 300_001];
     let door = TestListener::new(Fixture::new("", move |_, number| {
         std::future::ready(with("max-age=60", large(lengths[number], number)))
@@ -205,7 +202,6 @@ async fn fast_hit_ends_with_its_object() {
     for quick in [false, false, true] {
         body("answer 2", quick).await;
     }
-    // A new configuration resets the entries.
     let network = crate::Network::clone(&door.fixture.node.network());
     door.fixture.node.replace_network(network);
     for quick in [false, true] {
@@ -253,7 +249,6 @@ async fn encoded_objects_are_fast_hits() {
             ("accept: */*", None),
         ] {
             let (said, quick) = door.get("/", &[field]).await;
-            // A body that is still being compressed is chunked.
             let is_whole = said.fields.iter().any(|field| field.starts_with("content-length"));
             let body: Vec<_> = said.body.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
             let decoded = coding.map_or(body.clone(), |coding| decoded(coding, &body));
@@ -262,8 +257,7 @@ async fn encoded_objects_are_fast_hits() {
             assert_eq!(said.fields.iter().find(|field| field.starts_with("content-enc")), named.as_ref());
             let etag = if coding.is_some() { "etag: W/\"a\"" } else { "etag: \"a\"" };
             assert!(said.fields.contains(etag) && said.fields.contains("vary: accept-encoding"));
-            // A first hit uses the coding that the previous request created or creates; a second one uses the
-            // result of the first.
+            // The first hits may use the coding that the previous request creates.
             assert!(quick || round < 2, "{round} {field}");
         }
     }

@@ -36,7 +36,6 @@ async fn dual_stack_socket_reports_ipv4_clients() {
         ),
     ] {
         assert_eq!(fixture.send(from(address, &[])).await.body, expected);
-        // Appending to an unterminated quoted string would extend the string.
         assert_eq!(fixture.send(from(address, &[("forwarded", "for=\"x")])).await.body, expected);
     }
     let continued = fixture.send(from("192.0.2.7:5", &[("forwarded", "for=\"x\"")])).await.body;

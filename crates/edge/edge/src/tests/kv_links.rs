@@ -1,5 +1,5 @@
-//! Key-value store over real links: routing, invalidation, large values, failed links and data centres, and
-//! access control.
+//! Key-value store over real links: routing, invalidation, large values, failed links and data
+//! centres, and access control.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// The store is in lhr. All data centres are in one region, so the regional tier of each key is its upper
-/// tier.
+/// The store is in lhr. All data centres are in one region, so the regional tier of each key is its
+/// upper tier.
 const KV: &str = "[kv]\nlisten = [\"127.0.0.1:0\"]\nstore = { lhr = \"FOLDER/kv.redb\" }\n\
                   [[kv.namespace]]\nname = \"sessions\"\ntokens = [\"HASH\"]\n";
 
@@ -70,7 +70,6 @@ async fn put(world: &World, centre: usize, target: &str, body: &[u8]) {
     assert_eq!(put.status, 200, "{}", put.text());
 }
 
-/// A key for which this data centre is the tier.
 async fn key_of(world: &World, centre: usize) -> String {
     let peers = world.others(LHR);
     let namespace = kv_server::Namespace::id_of("sessions");
@@ -90,7 +89,6 @@ async fn write_is_readable_in_every_data_centre() {
         let got = get(&world, centre, &key).await;
         assert_eq!((got.text(), got.source()), ("1", source), "{centre}");
     }
-    // syd writes, and fra receives a notification.
     put(&world, SYD, &key, b"2").await;
     while get(&world, FRA, &key).await.text() != "2" {
         sleep(Duration::from_millis(5)).await;
@@ -117,7 +115,6 @@ async fn large_value_uses_the_bulk_connection() {
         assert_eq!(got.source(), "store");
         assert!(got.body == value);
     }
-    // A small value, which is cached.
     put(&world, SYD, &key, &value[..900_000]).await;
     for source in ["store", "lower"] {
         let got = get(&world, SYD, &key).await;
@@ -153,7 +150,6 @@ async fn partitioned_reader_serves_marked_copies() {
     );
     assert_eq!(get(&world, SYD, "/").await.status, 503);
     assert_eq!(get(&world, SYD, &key).await.text(), "1");
-    // fra is still reachable and reads from the store.
     let is_other = |target: &String| is_of(&world, target, FRA);
     let other = (0..1000).map(|number| format!("/x{number}")).find(is_other).unwrap();
     assert_eq!(get(&world, SYD, &other).await.status, 404);
@@ -196,7 +192,6 @@ async fn either_of_two_stores_is_enough() {
             sleep(Duration::from_millis(5)).await;
         }
     };
-    // Also use the connection for large bodies.
     put(&world, FRA, "/a", b"1").await;
     put(&world, SYD, "/large", &vec![b'x'; 3 << 20]).await;
     for centre in [LHR, SYD] {

@@ -9,7 +9,6 @@ use tokio::sync::Notify;
 use super::{Fixture, request};
 use crate::cache::collapse::JoinRole;
 
-/// An origin that sends one response and then always another one.
 fn changing(
     zone: &str,
     first: &'static str,
@@ -47,7 +46,6 @@ async fn background_response_ends_stale_while_revalidate() {
         let fixture = changing("", "max-age=0, stale-while-revalidate=600", *status, second);
         fixture.get("/", &[]).await;
         assert_eq!(fixture.get("/", &[]).await.body, "old");
-        // It is used until the response of the origin arrives.
         while fixture.node.store.usage().objects > 0 {
             tokio::task::yield_now().await;
         }
@@ -119,7 +117,6 @@ async fn aborted_response_ends_no_use() {
         {
             tokio::task::yield_now().await;
         }
-        // The truncated object is removed, and the previous one is used again.
         while fixture.node.store.whole(&key(), &http_stack::HeaderMap::new()).is_none() {
             tokio::task::yield_now().await;
         }
@@ -156,7 +153,6 @@ async fn oversized_background_response_ends_the_old_use() {
     assert_eq!(fixture.node.store.usage().objects, 0);
 }
 
-/// The first response is held back until later ones have been sent.
 fn slow_first(later: &'static [(u16, &'static str)]) -> (Arc<Fixture>, Arc<Notify>) {
     let release = Arc::new(Notify::new());
     let held = Arc::clone(&release);
@@ -196,7 +192,6 @@ async fn earlier_response_is_not_stored_after_a_later_one() {
         while fixture.request_count() == 0 {
             tokio::task::yield_now().await;
         }
-        // They do not join a fetch that began before them.
         for _ in later {
             fixture.get("/", &[("cache-control", "no-cache")]).await;
         }
@@ -220,8 +215,8 @@ async fn superseded_response_still_ends_the_old_use() {
             let lifetime = if number == 0 { "max-age=0, stale-while-revalidate=600" } else { "max-age=600" };
             response.headers_mut().insert("cache-control", lifetime.parse().unwrap());
             response.headers_mut().insert("etag", format!("\"{number}\"").parse().unwrap());
-            // The second response does not vary. The third supersedes it and is for another device than the
-            // first.
+            // The third response supersedes the second, which does not vary, and is for another
+            // device than the first.
             if number != 1 {
                 response.headers_mut().insert("vary", "x-device".parse().unwrap());
             }

@@ -1,8 +1,10 @@
-//! The cache against a model of RFC 9111: random sequences of requests, responses and purges, after which no client has received a byte or
-//! a field that the model does not permit. The same sequences run in one data centre, in two tiers, and above a disk.
+//! The cache against a model of RFC 9111: after random sequences of requests, responses and purges,
+//! no client may have received a byte or a field that the model does not permit. The same sequences
+//! run in one data centre, in two tiers, and above a disk.
 //!
-//! `MODEL_STEPS=1000000 cargo test -p edge model` makes the sequences longer in total; `MODEL_SEED=7 cargo test -p edge model` runs one
-//! sequence alone, and prints what happens. `MODEL_FIRST=5001` begins with another seed.
+//! `MODEL_STEPS=1000000 cargo test -p edge model` makes the sequences longer in total;
+//! `MODEL_SEED=7 cargo test -p edge model` runs one sequence alone, and prints what happens.
+//! `MODEL_FIRST=5001` begins with another seed.
 
 mod body;
 mod clients;

@@ -1,4 +1,5 @@
-//! A NATS server (`nats-server` from the distribution) in a temporary folder, with raw requests and messages.
+//! A NATS server (`nats-server` from the distribution) in a temporary folder, with raw requests and
+//! messages.
 
 use std::{
     fs,
@@ -11,7 +12,6 @@ use std::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-/// A server on its own port. It is killed when dropped.
 pub(super) struct Nats {
     folder: TempDir,
     port: u16,
@@ -25,7 +25,6 @@ impl Nats {
         nats
     }
 
-    /// Does not start the server.
     pub(super) fn absent() -> Self {
         let folder = TempDir::new().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -35,7 +34,6 @@ impl Nats {
         Self { folder, port, process: None }
     }
 
-    /// Starts the server with its existing data.
     pub(super) async fn begin(&mut self) {
         self.spawn();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
@@ -43,7 +41,6 @@ impl Nats {
         }
     }
 
-    /// Starts the server without waiting for it.
     pub(super) fn spawn(&mut self) {
         let program = std::env::var("NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
         let log = fs::File::create(self.folder.path().join("log")).unwrap();
@@ -52,7 +49,6 @@ impl Nats {
         self.process = Some(server.spawn().expect("nats-server is installed: sh xtask/tools.sh test"));
     }
 
-    /// Sends SIGKILL.
     pub(super) fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -64,12 +60,10 @@ impl Nats {
         self.process.is_some()
     }
 
-    /// The `bus` line of a network's file, with this suffix after the port.
     pub(super) fn line(&self, rest: &str) -> String {
         format!("bus = \"nats://127.0.0.1:{}{rest}\"\n", self.port)
     }
 
-    /// Sends a request and returns the response.
     pub(super) fn ask(&self, subject: &str, text: &str) -> String {
         let mut stream = self.connected();
         write!(stream.get_mut(), "SUB R 1\r\nPUB {subject} R {}\r\n{text}\r\n", text.len()).unwrap();
@@ -82,7 +76,6 @@ impl Nats {
         }
     }
 
-    /// Publishes a message and waits until the server has received it.
     pub(super) fn tell(&self, subject: &str, text: &str) {
         let mut stream = self.connected();
         write!(stream.get_mut(), "PUB {subject} {}\r\n{text}\r\nPING\r\n", text.len()).unwrap();

@@ -1,5 +1,5 @@
-//! Failing, slow and malformed origins: each fault has its status, memory is bounded, and other zones are not
-//! affected.
+//! Failing, slow and malformed origins: each fault has its status, memory is bounded, and other
+//! zones are not affected.
 
 use std::{
     io,
@@ -23,8 +23,6 @@ const FIRST_BYTE: &str = "first_byte = \"50ms\"\nnext_byte = \"50ms\"\nlargest =
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// A data centre with a zone whose origin runs `answer` on each connection, and another zone with a healthy
-/// origin.
 async fn before<A>(zone: &str, answer: impl Fn(TcpStream) -> A + Send + 'static) -> Fixture
 where
     A: Future<Output = io::Result<()>> + Send + 'static,
@@ -39,14 +37,12 @@ where
     beside(zone, &format!("http://{origin}"))
 }
 
-/// The first zone has an existing origin.
 fn beside(zone: &str, origin: &str) -> Fixture {
     let fixture = Fixture::new(zone, async |_, _| with("no-store", "well"));
     let mut network = Network::clone(&fixture.node.network());
     let mut well = network.zones[0].clone();
     well.name = "well".into();
     well.hosts = vec!["well.example".into()];
-    // A generous timeout for busy machines.
     (well.first_byte, well.next_byte) = (LONG, LONG);
     network.zones[0].origins = vec![origin.parse().unwrap()];
     network.zones.push(well);
@@ -61,7 +57,6 @@ impl Fixture {
         assert_eq!(self.send(asked).await.body, "well");
     }
 
-    /// The status of the first zone's origin.
     fn origin(&self) -> OriginStatus {
         let network = self.node.network();
         self.node.origins.report(network.zones[0].origins.iter(), |_| 0, self.node.now()).remove(0)
@@ -72,7 +67,6 @@ impl Fixture {
     }
 }
 
-/// Reads a request header.
 async fn asked(stream: &mut TcpStream) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -81,7 +75,6 @@ async fn asked(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends a piece repeatedly, up to 1 GiB or until the connection is closed. Counts the accepted bytes.
 async fn pour(stream: &mut TcpStream, piece: &[u8], taken: &AtomicU64) {
     while taken.load(SeqCst) < 1 << 30 && stream.write_all(piece).await.is_ok() {
         taken.fetch_add(piece.len() as u64, SeqCst);
@@ -102,7 +95,6 @@ async fn invalid_response_is_a_502_or_504_with_reason() {
         ),
         ("HTTP/1.1 200 OK\r\ncache-control: max", 502, "origin-unreachable"),
         ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", 502, "origin-unreachable"),
-        // Silent from the beginning, or within its header.
         ("wait", 504, "origin-too-slow"),
         ("HTTP/1.1 200 OK\r\nwait", 504, "origin-too-slow"),
     ] {
@@ -170,14 +162,13 @@ async fn endless_header_is_bounded() {
         .await;
         let refused = fixture.get("/", &[]).await;
         assert_eq!((refused.status, fixture.objects()), (502, 0));
-        // A header's limit plus the kernel's buffers: 10 MiB by default, up to 64 MiB where tcp_rmem or
-        // tcp_wmem was raised.
+        // A header's limit plus the kernel's buffers: up to 64 MiB where tcp_rmem or tcp_wmem was
+        // raised.
         assert!(taken.load(SeqCst) < 65 << 20, "{} bytes", taken.load(SeqCst));
         fixture.is_well().await;
     }
 }
 
-/// Returns the received part of a response.
 async fn came_of(fixture: &Fixture, path: &str) -> (StatusCode, Result<Bytes, Failure>) {
     let (parts, body) = fixture.node.serve(request(Method::GET, path, &[])).await.into_parts();
     (parts.status, body.collect(1 << 20).await)
@@ -197,7 +188,7 @@ async fn wrong_content_length_does_not_desynchronize() {
                 0 => "content-length: 10\r\n\r\nhalf",
                 1 => "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n",
                 2 => "transfer-encoding: chunked\r\n\r\n4\r\nhalves\r\n0\r\n\r\n",
-                // Too long: the excess could be mistaken for the response to another request.
+                // The excess could be mistaken for the response to another request.
                 3 => {
                     "content-length: 5\r\n\r\nwhole\
                      HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 6\r\n\r\npoison"
@@ -211,7 +202,6 @@ async fn wrong_content_length_does_not_desynchronize() {
     .await;
     for path in ["/short", "/chunks", "/chunk"] {
         let (status, body) = came_of(&fixture, path).await;
-        // An error if the truncation was detected before the header was sent, else a truncated response.
         let is_told = status == 502 || (status == 200 && body.is_err());
         assert!(is_told && fixture.objects() == 0, "{path}: {status} {body:?}");
     }
@@ -229,7 +219,6 @@ async fn origin_stalling_mid_body_times_out() {
         std::future::pending().await
     })
     .await;
-    // A body too large to store, which is streamed, and one that would be stored.
     assert_eq!(came_of(&fixture, "/").await, (StatusCode::OK, Err(Failure::Timeout)));
     let mut network = Network::clone(&fixture.node.network());
     network.zones[0].largest = 1 << 20;
@@ -256,8 +245,8 @@ async fn endless_body_has_backpressure() {
     .await;
     let mut body = fixture.node.serve(request(Method::GET, "/", &[])).await.into_body();
     assert!(body.data().await.unwrap().is_some());
-    // Single-threaded: without progress after a hundred rounds of all tasks and a pause for the kernel, none
-    // will follow.
+    // Single-threaded: without progress after a hundred rounds of all tasks and a pause for the
+    // kernel, none will follow.
     let mut before = u64::MAX;
     while taken.load(SeqCst) != before {
         before = taken.load(SeqCst);
@@ -300,7 +289,6 @@ async fn silent_origin_does_not_starve_other_zones() {
         .await,
     );
     let mut visitors = tokio::task::JoinSet::new();
-    // More than the connection limit: the others wait, but no longer than these.
     for number in 0..2000 {
         let fixture = Arc::clone(&fixture);
         visitors.spawn(async move {

@@ -1,4 +1,5 @@
-//! A path to the origin on which connections are accepted and end before a complete response header.
+//! A path to the origin on which connections are accepted and end before a complete response
+//! header.
 
 use std::{
     net::SocketAddr,
@@ -18,18 +19,14 @@ use tokio::{
 use super::{detours::nowhere, request, test_network::World, with};
 use crate::admin::api::RouteReason::{self, *};
 
-/// How a connection on the path ends.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    /// Reset or closed before a read.
     Reset,
     Close,
-    /// Reset, or closed after sending these bytes, once a request or a ClientHello was received.
     ResetAfterRequest,
     Bytes(&'static str),
 }
 
-/// A path, and the number of its connections that received bytes.
 struct Path {
     address: SocketAddr,
     asked: Arc<AtomicUsize>,
@@ -52,7 +49,6 @@ impl Path {
 async fn meet(mut stream: TcpStream, end: End, asked: Arc<AtomicUsize>) {
     let reads = matches!(end, End::ResetAfterRequest | End::Bytes(_));
     if reads && !matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
-        // A probe, which only connects.
         return;
     }
     asked.fetch_add(1, SeqCst);
@@ -67,7 +63,6 @@ async fn meet(mut stream: TcpStream, end: End, asked: Arc<AtomicUsize>) {
     }
 }
 
-/// The path of the first data centre ends this way. The others work.
 async fn world(scheme: &str, end: End) -> (World, Path) {
     let path = Path::new(end).await;
     let zones = [(); 3].map(|()| ("detour_statuses = [511]\n".to_owned(), None));
@@ -89,7 +84,6 @@ fn post() -> Request<Body> {
 }
 
 impl World {
-    /// The failed paths of the first data centre, with their reasons.
     fn failed(&self) -> Vec<(String, RouteReason)> {
         let network = self.centres[0].worker.network();
         let routes = self.others(0).report_routes(&network);
@@ -123,7 +117,6 @@ async fn failed_path_is_avoided() {
         }
         assert_eq!(world.asked(), 24);
         assert_eq!(world.failed(), [("direct".into(), reason)], "{scheme} {end:?}");
-        // The first request and the fifth after it. A slow connection may add a test.
         if !matches!(end, End::Reset | End::Close) {
             let asked = path.asked.load(SeqCst);
             assert!((2..=4).contains(&asked), "{scheme} {end:?}: {asked}");
@@ -144,7 +137,6 @@ async fn unsafe_request_switches_path_only_if_unsent() {
         let (world, _path) = world(scheme, end).await;
         let received = world.send(0, post()).await;
         assert_eq!(received.status, first, "{scheme} {end:?}: {}", received.told);
-        // In both cases the failure is recorded and the next request avoids the path.
         let received = world.send(0, post()).await;
         assert_eq!(
             (received.status, received.body),
@@ -175,7 +167,6 @@ async fn closed_idle_connection_is_no_path_failure() {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            // One response per connection. The next request meets its end.
             if matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
                 let answer = "HTTP/1.1 200 OK\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nit";
                 stream.write_all(answer.as_bytes()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Purges in a network over real links that can be cut. After its acknowledgement a data centre serves no
-//! older version, even with fetches in flight. A disconnected data centre receives missed purges later.
+//! Purges in a network over real links that can be cut. After its acknowledgement a data centre
+//! serves no older version, even with fetches in flight.
 
 use std::{
     collections::HashMap,
@@ -30,10 +30,8 @@ pub(super) const LHR: usize = 0;
 pub(super) const FRA: usize = 1;
 pub(super) const SYD: usize = 2;
 
-/// fra is the upper tier of both others.
 pub(super) const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
-/// Versions at the origin, changed only by the test.
 #[derive(Clone, Default)]
 pub(super) struct Shelf(Arc<Mutex<HashMap<String, u64>>>);
 
@@ -45,7 +43,6 @@ impl Shelf {
         *version
     }
 
-    /// The origin's response: the current version, with the name of the path as tag.
     pub(super) fn answer(&self, request: &Request<Body>, cache_control: &str) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let version = self.0.lock().unwrap().get(&path).copied().unwrap_or_default();
@@ -62,21 +59,18 @@ impl Shelf {
     }
 }
 
-/// The version that a client receives.
 pub(super) async fn version(world: &World, centre: usize, path: &str) -> u64 {
     let received = world.get(centre, path).await;
     assert_eq!(received.status, 200, "{received:?}");
     String::from_utf8_lossy(&received.body).parse().unwrap()
 }
 
-/// Purges a tag and waits for the other data centres.
 pub(super) async fn purge(world: &World, centre: usize, tag: &str, depth: Depth) -> Vec<PurgedIn> {
     let (worker, began) = (&world.centres[centre].worker, Instant::now());
     worker.purge("z", vec![Purge::Tag(tag.into())], depth).unwrap();
     worker.node.wait_for_acks(began).await
 }
 
-/// Waits until a data centre has applied all purges of another one.
 pub(super) async fn even(world: &World, here: usize, there: usize) {
     let told = world.centres[there].worker.purge_log.position_header().unwrap();
     while world.centres[here].worker.purge_log.covers(&told) != Ok(true) {
@@ -101,7 +95,6 @@ async fn purge_applies_in_every_data_centre() {
     for centre in [LHR, FRA, SYD] {
         assert_eq!(version(&world, centre, "/a").await, 1);
     }
-    // One request for all of them, twice.
     assert_eq!(world.asked(), 2);
 }
 
@@ -116,11 +109,9 @@ async fn lagging_peer_catches_up_before_responding() {
     for round in 1..10 {
         version(&world, LHR, "/a").await;
         shelf.change("/a");
-        // The purge is not announced to the others.
         worker.purge("z", vec![Purge::Tag("a".into())], Depth::Hard).unwrap();
         assert_eq!(version(&world, LHR, "/a").await, round);
     }
-    // The origin request was made by fra.
     assert_eq!(
         worker.origins.report(worker.network().zones[0].origins.iter(), |_| 0, worker.now())[0].requests,
         0
@@ -157,7 +148,6 @@ async fn fill_started_before_a_purge_is_not_served_after() {
     begun.notified().await;
     shelf.change("/a");
     purge(&world, SYD, "a", Depth::Soft).await;
-    // Requests after the purge do not wait for older fetches.
     for centre in [FRA, SYD, LHR] {
         assert_eq!(version(&world, centre, "/a").await, 1);
     }
@@ -201,7 +191,8 @@ async fn soft_purged_object_is_not_given_to_peers() {
     version(&world, FRA, "/a").await;
     shelf.change("/a");
     purge(&world, FRA, "a", Depth::Soft).await;
-    // The origin permits stale responses to clients of fra. syd would not know that the response is stale.
+    // The origin permits stale responses to clients of fra. syd would not know that the response is
+    // stale.
     assert_eq!(version(&world, SYD, "/a").await, 1);
     assert_eq!(version(&world, FRA, "/a").await, 1);
 }
@@ -223,13 +214,10 @@ async fn partitioned_peer_gets_the_purge_later() {
     assert!(told[0].data_centre == "fra" && told[0].applied_ms.is_some(), "{told:?}");
     assert!(told[1].data_centre == "syd" && told[1].unreachable.is_some(), "{told:?}");
     assert_eq!([version(&world, LHR, "/a").await, version(&world, FRA, "/a").await], [1, 1]);
-    // It has not acknowledged the purge.
     assert_eq!(version(&world, SYD, "/a").await, 0);
-    // Its own purges are applied.
     shelf.change("/b");
     purge(&world, SYD, "b", Depth::Soft).await;
     assert_eq!(version(&world, SYD, "/b").await, 1);
-    // Through fra alone, both receive both purges.
     world.let_pass(SYD, FRA, true);
     even(&world, SYD, LHR).await;
     even(&world, LHR, SYD).await;
@@ -244,14 +232,14 @@ async fn restart_without_disk_keeps_purges() {
         std::future::ready(origins.answer(&request, "max-age=600"))
     });
     version(&world, SYD, "/a").await;
-    // syd receives the purges of lhr, fra does not.
     world.let_pass(FRA, LHR, false);
     world.let_pass(FRA, SYD, false);
     shelf.change("/a");
     purge(&world, LHR, "a", Depth::Hard).await;
     world.restart(LHR, None);
     even(&world, LHR, SYD).await;
-    // fra lacks a purge and cannot request it. lhr reaches fra but does not receive its stale object.
+    // fra lacks a purge and cannot request it. lhr reaches fra but does not receive its stale
+    // object.
     world.let_pass(FRA, LHR, true);
     assert_eq!(version(&world, LHR, "/a").await, 1);
     even(&world, FRA, LHR).await;
@@ -272,7 +260,7 @@ async fn restart_with_disk_resumes_its_position() {
     }
     shelf.change("/a");
     purge(&world, LHR, "a", Depth::Hard).await;
-    // A purge that no other data centre receives, and then one that fra does not receive.
+    // No other data centre receives the first purge, and fra does not receive the second.
     world.let_pass(FRA, LHR, false);
     world.let_pass(FRA, SYD, false);
     shelf.change("/b");
@@ -286,7 +274,6 @@ async fn restart_with_disk_resumes_its_position() {
     assert_eq!(world.centres[FRA].worker.purge_log.position_header(), before);
     assert_eq!(world.centres[FRA].worker.store.epoch(), epoch);
     assert_eq!([version(&world, FRA, "/a").await, version(&world, FRA, "/b").await], [1, 1]);
-    // It is read from disk, and the purge was not acknowledged.
     assert_eq!(version(&world, FRA, "/c").await, 0);
     world.let_pass(FRA, LHR, true);
     even(&world, FRA, LHR).await;
@@ -365,7 +352,7 @@ async fn tier_settings_api_reports_the_config() {
     assert_eq!(ask(Method::GET, "y/argo/tiered_caching", "", "").await.0, 404);
 }
 
-/// Steps of a generator with the same results on every machine (xorshift64).
+/// xorshift64: the same results on every machine.
 fn next(state: &mut u64) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -378,8 +365,6 @@ async fn purges_hold_under_any_failure() {
     whatever_happens("", |_| ()).await;
 }
 
-/// Random purges, requests and link failures in a network with this text in `[network]`. `happens` receives a
-/// random number at each change of a link.
 pub(super) async fn whatever_happens(bus: &str, mut happens: impl FnMut(usize)) {
     const PATHS: [&str; 4] = ["/a", "/b", "/c", "/d"];
     let seed = 0x9e37_79b9_7f4a_7c15;
@@ -416,7 +401,6 @@ pub(super) async fn whatever_happens(bus: &str, mut happens: impl FnMut(usize)) 
     let mut state = seed;
     let (mut purges, mut unreached) = (0, 0);
     let end = Instant::now() + Duration::from_secs(6);
-    // On a busy machine it takes longer until a purge meets a failed link.
     let latest = end + Duration::from_secs(60);
     while Instant::now() < end || unreached == 0 && Instant::now() < latest {
         let (a, b) = (next(&mut state) % 3, next(&mut state) % 3);
@@ -459,7 +443,6 @@ pub(super) async fn whatever_happens(bus: &str, mut happens: impl FnMut(usize)) 
         purges > 20 && seen > 1000 && unreached > 0,
         "{purges} purges, {unreached} not reached, {seen} seen"
     );
-    // After all links are restored, all data centres have applied all purges.
     for (a, b) in [(LHR, FRA), (FRA, SYD), (LHR, SYD)] {
         world.let_pass(a, b, true);
     }

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{admin::api::BusStatus, config::Disk, store::disk::DiskTier};
 
-/// A network with this bus.
 fn world(shelf: &Shelf, line: &str) -> World {
     let origins = shelf.clone();
     World::on_bus(line, TO_FRA, move |request: Request<Body>, _| {
@@ -27,7 +26,6 @@ fn status(world: &World, centre: usize) -> BusStatus {
     world.centres[centre].worker.node.nats_status().unwrap()
 }
 
-/// Waits until the bus status of a data centre satisfies a condition.
 async fn until(world: &World, centre: usize, is_so: impl Fn(&BusStatus) -> bool) -> BusStatus {
     loop {
         let status = status(world, centre);
@@ -42,7 +40,6 @@ fn works(status: &BusStatus) -> bool {
     status.error.is_none()
 }
 
-/// Waits until all data centres use the bus and know each other through it.
 async fn all_work(world: &World) {
     for centre in [LHR, FRA, SYD] {
         until(world, centre, works).await;
@@ -93,7 +90,6 @@ async fn stream_catches_up_after_nats_outage() {
     assert_eq!((version(&world, SYD, "/a").await, status(&world, LHR).waiting), (1, 1));
     nats.begin().await;
     until(&world, LHR, |status| works(status) && status.waiting == 0).await;
-    // A data centre that starts later, without links, receives the purge.
     cut_all(&world);
     world.restart(SYD, None);
     even(&world, SYD, LHR).await;
@@ -112,14 +108,12 @@ async fn purge_during_nats_outage_arrives_later() {
     shelf.change("/a");
     let told = purge(&world, LHR, "a", Depth::Hard).await;
     assert!(told.iter().all(|there| there.unreachable.is_some()), "{told:?}");
-    // It has acknowledged no purge.
     assert_eq!(version(&world, SYD, "/a").await, 0);
     until(&world, SYD, |status| !works(status)).await;
     nats.begin().await;
     even(&world, SYD, LHR).await;
     even(&world, FRA, LHR).await;
     assert_eq!(version(&world, SYD, "/a").await, 1);
-    // It retains all entries.
     assert_eq!(status(&world, SYD).resets, 0);
 }
 
@@ -165,7 +159,6 @@ async fn restart_applies_only_missed_purges() {
     purge(&world, LHR, "a", Depth::Soft).await;
     world.restart(SYD, Some(DiskTier::open(&disk(&folder)).unwrap()));
     even(&world, SYD, LHR).await;
-    // The new purge is applied once, and the old one is not repeated.
     assert_eq!(world.centres[SYD].worker.store.epoch(), epoch + 1);
     assert_eq!([version(&world, SYD, "/a").await, version(&world, SYD, "/b").await], [1, 0]);
 }
@@ -194,7 +187,6 @@ async fn gap_beyond_retention_makes_everything_stale() {
     assert_eq!(version(&world, SYD, "/a").await, 1);
 }
 
-/// Deletes the stream. The data centres recreate it.
 fn delete_stream(nats: &Nats) {
     let deleted = nats.ask("$JS.API.STREAM.DELETE.LONGHAUL_PURGES", "");
     assert!(deleted.contains("\"success\":true"), "{deleted}");
@@ -210,7 +202,6 @@ async fn recreated_stream_makes_everything_stale() {
     for centre in [LHR, FRA, SYD] {
         assert_eq!((version(&world, centre, "/b").await, status(&world, centre).resets), (0, 0));
     }
-    // Like an object purged by a data centre that no longer exists.
     shelf.change("/b");
     delete_stream(&nats);
     for centre in [LHR, FRA, SYD] {
@@ -273,7 +264,6 @@ async fn garbage_is_skipped_and_counted() {
         ("1f", "{}"),
         ("%ff", "purges"),
         ("2f", long.as_str()),
-        // Its log is not the log in the subject.
         ("1f", r#"{"data_centre":"lhr","log":"2f","first":1,"purges":[]}"#),
         ("all.fra", "hello"),
         ("all.fra", r#"{"network":"m","log":"1","position":""}"#),
@@ -309,7 +299,6 @@ async fn stream_of_another_network_is_not_used() {
         let world = world(&shelf, &nats.line(&format!("/{name}")));
         let is_told = |status: &BusStatus| status.error.as_ref().is_some_and(|why| why.contains(expected));
         until(&world, LHR, is_told).await;
-        // Links still work.
         let told = purge(&world, LHR, "a", Depth::Soft).await;
         assert!(told.iter().all(|there| there.applied_ms.is_some()), "{told:?}");
     }
@@ -322,7 +311,6 @@ async fn duplicate_node_name_is_reported() {
     all_work(&world).await;
     let word = r#"{"network":"n","log":"77","position":""}"#;
     nats.tell("LONGHAUL_PURGES.n.all.syd", word);
-    // One message may be the last one of a process that has ended.
     nats.tell("LONGHAUL_PURGES.n.all.syd", "{}");
     until(&world, SYD, |status| status.unread == 1).await;
     assert_eq!(status(&world, SYD).namesake, None);
@@ -346,7 +334,6 @@ async fn fully_applied_log_is_removed_from_the_stream() {
     assert!(is_there());
     world.centres[SYD].worker.node.join_nats(None);
     world.restart(SYD, None);
-    // With cut links, the end of the log is received through the bus.
     cut_all(&world);
     while is_there() {
         sleep(Duration::from_millis(50)).await;

@@ -1,4 +1,5 @@
-//! Range requests for objects that are not stored completely: requested, stored, combined and served.
+//! Range requests for objects that are not stored completely: requested, stored, combined and
+//! served.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,26 +15,21 @@ use tokio::sync::Notify;
 use super::{Fixture, MEMORY, ReceivedResponse, request, with};
 use crate::{cache::collapse, config::Disk};
 
-/// Cache-Control and tag of the origin's response, by the number of the request.
 type About = fn(usize) -> (&'static str, &'static str);
 
 type Fields = &'static [(&'static str, &'static str)];
 
-/// A change of a part before it is sent.
 type Change = fn(&mut Response<Body>);
 
-/// Range, If-Range and If-None-Match of each request at the origin.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 const LENGTH: usize = 3000;
 const FRESH: &str = "max-age=60";
 
-/// The body of the representation with this tag.
 fn text(tag: &str) -> Vec<u8> {
     (0..LENGTH).map(|place| tag.as_bytes()[1].wrapping_add(u8::try_from(place % 251).unwrap())).collect()
 }
 
-/// The origin's response: 304, 206, 416 or 200.
 fn respond(tag: &str, request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
     let text = text(tag);
     response.headers_mut().insert("etag", tag.parse().unwrap());
@@ -61,7 +57,6 @@ fn ends(part: Part) -> (usize, usize) {
     (place(part.first), place(part.last) + 1)
 }
 
-/// An origin that supports ranges and conditions.
 fn stage(zone: &str, about: About) -> (Fixture, Asked) {
     with_disk(None, zone, about)
 }
@@ -79,12 +74,10 @@ fn with_disk(disk: Option<&Disk>, zone: &str, about: About) -> (Fixture, Asked) 
     (fixture, asked)
 }
 
-/// Takes the requests since the last call.
 fn asked(asked: &Asked) -> Vec<String> {
     std::mem::take(&mut asked.lock().unwrap())
 }
 
-/// The expected response with a range of the body.
 fn part(told: &str, tag: &str, from: usize, to: usize) -> ReceivedResponse {
     ReceivedResponse { status: 206, told: format!("lhr; {told}"), body: text(tag)[from..to].to_vec().into() }
 }
@@ -100,10 +93,8 @@ async fn uncacheable_range_ends_earlier_ranges() {
     for about in [
         |number| (if number < 2 { FRESH } else { "private, max-age=60" }, A),
         |number| (if number < 2 { FRESH } else { "no-store" }, A),
-        // Of another representation, and of one without a strong tag.
         |number| if number < 2 { (FRESH, A) } else { ("private", B) },
         |number| if number < 2 { (FRESH, A) } else { ("private", "W/\"a\"") },
-        // A response that cannot be combined with the stored parts.
         |number| (FRESH, if number < 2 { A } else { "W/\"a\"" }),
     ] as [About; 5]
     {
@@ -127,7 +118,6 @@ async fn range_of_oversized_object_is_fetched_and_stored() {
     assert_eq!(get("bytes=2000-2099").await, part("hit", A, 2000, 2100));
     assert_eq!(get("bytes=2010-2019").await, part("hit", A, 2010, 2020));
     assert_eq!(asked(&origin), [""; 0]);
-    // No byte is stored, then some, then all.
     assert_eq!(get("bytes=0-99").await, part(JOINED, A, 0, 100));
     assert_eq!(get("bytes=2050-2149").await, part(JOINED, A, 2050, 2150));
     assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
@@ -142,7 +132,6 @@ async fn range_of_oversized_object_is_fetched_and_stored() {
     assert!(explained.why.ends_with(why), "{}", explained.why);
     assert_eq!(get("bytes=3000-").await.status, 416);
     assert_eq!(asked(&origin), ["bytes=3000-"]);
-    // A HEAD request goes to the origin and confirms the representation.
     let head = fixture.send(request(Method::HEAD, "/", &[])).await;
     assert_eq!((head.status, head.told.as_str()), (200, "lhr; fwd=partial; fwd-status=200"));
     assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
@@ -161,7 +150,6 @@ async fn first_fetched_range_serves_reads_from_the_start() {
 
 #[tokio::test]
 async fn complete_ranges_become_a_whole_object() {
-    // It is not stored at first, so the range is requested separately.
     let (fixture, origin) = stage("", |number| (if number == 0 { "no-store" } else { FRESH }, A));
     fixture.get("/", &[]).await;
     let get = async |range: &str| fixture.get("/", &[("range", range)]).await;
@@ -214,7 +202,6 @@ async fn ranges_of_two_versions_are_never_combined() {
     let (fixture, origin) = stage(LARGE, |number| (FRESH, if number < 2 { A } else { B }));
     let get = async |range: &str| fixture.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
-    // The rest is of another representation, so the original range is requested again.
     assert_eq!(get("bytes=1500-2499").await, part(JOINED, B, 1500, 2500));
     assert_eq!(asked(&origin)[2..], ["bytes=2000-2499 \"a\"", "bytes=1500-2499"]);
     assert_eq!(get("bytes=1500-1599").await, part("hit", B, 1500, 1600));
@@ -229,7 +216,6 @@ async fn stale_ranges_are_revalidated() {
     let get = async |range: &str| fixture.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
     assert_eq!(get("bytes=1100-1199").await, part(confirmed, A, 1100, 1200));
-    // A combined part confirms the others.
     assert_eq!(get("bytes=1500-2099").await, part(JOINED, A, 1500, 2100));
     assert_eq!(asked(&origin)[2..], ["bytes=1100-1199 \"a\"", "bytes=2000-2099 \"a\""]);
     assert_eq!(get("bytes=1100-1199").await, part("fwd=stale; fwd-status=206; stored", B, 1100, 1200));
@@ -243,8 +229,7 @@ async fn ranges_honour_stale_while_revalidate() {
     let get = async |range: &str| fixture.get("/", &[("range", range)]).await;
     assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
     let old = part("hit; detail=revalidating", A, 1000, 1010);
-    // The first request revalidates. At the second one the origin has a new representation and the old parts
-    // are removed.
+    // The first request revalidates. At the second one the origin has a new representation.
     assert_eq!(get("bytes=1000-1009").await, old);
     landed(&fixture).await;
     assert_eq!(get("bytes=1000-1009").await, old);
@@ -254,7 +239,6 @@ async fn ranges_honour_stale_while_revalidate() {
     assert_eq!(get("bytes=1000-1009").await, part(MISS, B, 1000, 1010));
 }
 
-/// Waits until no fetch is in flight.
 async fn landed(fixture: &Fixture) {
     let key = Key::of(&"http://shop.example/".parse().unwrap(), &HeaderMap::new(), &KeyRule::default());
     if let collapse::JoinRole::Follower(waiting) =
@@ -330,7 +314,6 @@ async fn in_flight_range_is_stored_as_read_unless_purged() {
         if is_purged {
             fixture.node.purge("z", vec![Purge::Everything], Depth::Hard);
         }
-        // The client has read enough.
         drop(body);
         go_on.notify_one();
         let told = if is_purged { MISS } else { "hit" };
@@ -349,7 +332,6 @@ async fn uncombinable_range_is_forwarded() {
         ("another length", &[], |response| *response.body_mut() = Body::whole("01234")),
         ("no length", &[], |response| *response.body_mut() = streamed()),
         ("several parts", &[], |response| set(response, "content-type", "multipart/byteranges; boundary=x")),
-        // Its header may lack fields that the client already has.
         ("the answer to If-Range", &[("if-range", "\"a\"")], |_| ()),
     ];
     for (why, fields, change) in changes {
@@ -387,14 +369,12 @@ async fn ranges_take_no_more_memory_than_a_whole_object() {
     let (fixture, _) = stage("largest = \"1KB\"\n", |_| (FRESH, A));
     let get = async |path: &str, range: &str| fixture.get(path, &[("range", range)]).await;
     get("/", "bytes=0-599").await;
-    // Each time a second one exceeds the limit, but a small one fits.
     for _ in 0..2 {
         assert_eq!(get("/", "bytes=1000-1599").await, part(JOINED, A, 1000, 1600));
     }
     assert_eq!(get("/", "bytes=0-599").await, part("hit", A, 0, 600));
     get("/", "bytes=2000-2049").await;
     assert_eq!(get("/", "bytes=2000-2049").await, part("hit", A, 2000, 2050));
-    // Each of these takes more than 2000 bytes.
     for number in 0..MEMORY / 1800 {
         get(&format!("/{number}"), "bytes=1000-1499").await;
     }

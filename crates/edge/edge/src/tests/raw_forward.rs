@@ -1,4 +1,5 @@
-//! Requests on the relay path over a connection: origin and client receive the same as on the slow path.
+//! Requests on the relay path over a connection: origin and client receive the same as on the slow
+//! path.
 
 use std::{
     collections::BTreeSet,
@@ -24,14 +25,13 @@ use super::{
 };
 
 impl TestListener {
-    /// Sends a request and returns whether it was relayed.
     async fn pass(&self, path: &str, fields: &[&str]) -> (Said, bool) {
         let before = self.relayed.load(SeqCst);
         let (said, _) = self.get(path, fields).await;
         (said, self.relayed.load(SeqCst) > before)
     }
 
-    /// Makes a path relayable: the slow path finds that its response is not stored.
+    /// The slow path finds that the response is not stored, which makes the path relayable.
     async fn learn(&self, path: &str) {
         for _ in 0..2 {
             assert!(!self.pass(path, &[]).await.1);
@@ -39,8 +39,6 @@ impl TestListener {
     }
 }
 
-/// A response that contains the received request header in its body, and header fields that a proxy must
-/// process.
 fn echo(request: &Request<Body>) -> Response<Body> {
     let lines: BTreeSet<_> =
         request.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
@@ -82,7 +80,6 @@ async fn raw_forward_equals_the_pipeline() {
     ];
     for (number, fields) in requests.into_iter().enumerate() {
         let path = format!("/{number}?a=b");
-        // The first request is the leader of a fetch, and the second makes the path relayable.
         let (_, relayed) = door.pass(&path, fields).await;
         let (whole, again) = door.pass(&path, fields).await;
         assert!(!relayed && !again, "{fields:?}");
@@ -138,7 +135,6 @@ async fn no_cache_response_is_inspected() {
     assert!(door.pass("/", &[]).await.1);
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(relayed && said.body == "old");
-    // The most recent response invalidates the older one, so it is not served as stale.
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(!relayed && said.body == "gone", "{said:?}");
     assert_eq!(door.pass("/", &[]).await.0.body, "failed");
@@ -196,7 +192,8 @@ async fn cacheable_response_ends_raw_forwarding() {
 
 #[tokio::test]
 async fn possibly_cacheable_response_takes_the_pipeline() {
-    // A map records that an expired lifetime prevents storing. Its header fields alone do not.
+    // A hit-for-miss entry records that an expired lifetime prevents storing. Its header fields
+    // alone do not.
     let door = TestListener::new(Fixture::new("", async |_, _| with("max-age=0", "it")));
     door.learn("/").await;
     let (said, relayed) = door.pass("/", &[]).await;
@@ -219,7 +216,6 @@ async fn another_status_is_inspected_once() {
         let (said, relayed) = door.pass("/", &[]).await;
         assert!(relayed && said.status.contains(status), "{said:?}");
     }
-    // A rule stores this response regardless of the origin's header.
     assert!(door.pass("/", &[]).await.0.status.contains("404"));
     assert!(door.pass("/", &[]).await.0.status.contains("404"));
     assert_eq!(door.fixture.request_count(), 7);
@@ -238,12 +234,9 @@ async fn bypass_rule_forwards_raw_regardless_of_headers() {
     let (whole, relayed) = door.pass("/own/a", &["cookie: user=1"]).await;
     assert!(!relayed && whole.fields.iter().any(|field| field.ends_with("lhr; fwd=bypass; fwd-status=200")));
     assert_eq!(door.pass("/own/a", &["cookie: user=1"]).await, (whole, true));
-    // Another cookie may select another rule.
     assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
     assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
-    // According to its Date it is stale on arrival.
     assert_eq!(door.fixture.request_count(), 4);
-    // A new configuration resets what was learned about paths.
     let network = crate::Network::clone(&door.fixture.node.network());
     door.fixture.node.replace_network(network);
     assert!(!door.pass("/own/a", &["cookie: user=1"]).await.1);
@@ -290,7 +283,6 @@ async fn bodies_stream_and_trailers_are_dropped() {
     assert!(relayed && said.fields.contains("transfer-encoding: chunked"), "{:?}", said.fields);
     let digits: String = said.body.split("\r\n").skip(1).step_by(2).collect();
     assert!(digits == large && !said.body.contains("lh-"), "{}", digits.len());
-    // A truncated response is not terminated as complete.
     for relayed in [false, false, true] {
         let before = door.relayed.load(SeqCst);
         let mut stream = TcpStream::connect(door.address).await.unwrap();
@@ -302,7 +294,6 @@ async fn bodies_stream_and_trailers_are_dropped() {
     }
 }
 
-/// An origin that sends the responses of one connection in order and then closes it.
 async fn scripted(answers: &'static [&'static [&'static str]]) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -328,7 +319,6 @@ async fn scripted(answers: &'static [&'static [&'static str]]) -> (std::net::Soc
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok";
 
-/// A data centre in front of scripted origins.
 async fn before(origins: &[&'static [&'static [&'static str]]]) -> (TestListener, Vec<Arc<AtomicUsize>>) {
     let (mut addresses, mut asked) = (Vec::new(), Vec::new());
     for answers in origins {
@@ -346,11 +336,7 @@ async fn before(origins: &[&'static [&'static [&'static str]]]) -> (TestListener
 
 #[tokio::test]
 async fn closed_idle_connection_is_retried() {
-    const SCRIPT: &[&[&str]] = &[
-        // The third request finds the connection closed.
-        &[ANSWER, ANSWER],
-        &[ANSWER],
-    ];
+    const SCRIPT: &[&[&str]] = &[&[ANSWER, ANSWER], &[ANSWER]];
     let (door, asked) = before(&[SCRIPT]).await;
     door.learn("/").await;
     let (said, _) = door.pass("/", &[]).await;

@@ -1,4 +1,5 @@
-//! Reload of the network's file with open links: new authority, revoked certificates, changed data centres.
+//! Reload of the network's file with open links: new authority, revoked certificates, changed data
+//! centres.
 
 use std::fs;
 
@@ -15,7 +16,6 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// fra is the upper tier of both others.
 const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 fn world() -> World {
@@ -23,7 +23,6 @@ fn world() -> World {
 }
 
 impl World {
-    /// Applies a changed configuration to a data centre, like SIGHUP.
     fn reload(&self, centre: usize, change: impl Fn(&mut Network)) {
         let node = &self.centres[centre].worker.node;
         let mut network = Network::clone(&node.network());
@@ -36,13 +35,11 @@ impl World {
         (0..NAMES.len()).for_each(|centre| self.reload(centre, |_| {}));
     }
 
-    /// The status of a request from lhr to fra on this connection.
     async fn ask(&self, (client, origin): &(Client, Origin)) -> Result<(u16, String), String> {
         let response = ask_on(client, origin, "lhr", |_| {}).await?;
         Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).trim_end().to_owned()))
     }
 
-    /// Opens new link connections and sends a request from each data centre to fra.
     async fn is_linked(&self, path: &str) {
         for centre in [LHR, SYD] {
             let (peers, before) = (self.others(centre), self.asked_by_others(FRA));
@@ -63,11 +60,9 @@ async fn authority_is_replaced_without_a_restart() {
     let new = tempfile::tempdir().unwrap();
     crate::Certificate::create_authority(new.path()).unwrap();
     let new_file = |name: &str| fs::read_to_string(new.path().join(name)).unwrap();
-    // First, all trust both authorities.
     let both = fs::read_to_string(world.file("ca.pem")).unwrap() + &new_file("ca.pem");
     fs::write(world.file("ca.pem"), both).unwrap();
     world.reload_all();
-    // Then, one data centre after another receives a certificate of the new authority.
     for (centre, name) in NAMES.into_iter().enumerate() {
         crate::Certificate::issue(new.path(), name, &[], 1).unwrap();
         for file in [format!("{name}.pem"), format!("{name}-key.pem")] {
@@ -77,7 +72,6 @@ async fn authority_is_replaced_without_a_restart() {
         world.is_linked(&format!("/{name}")).await;
     }
     assert_eq!(world.ask(&open).await, Ok((200, "it".to_owned())), "both are trusted");
-    // Finally, the old authority is removed.
     fs::write(world.file("ca.pem"), new_file("ca.pem")).unwrap();
     world.reload_all();
     world.is_linked("/after").await;
@@ -110,7 +104,6 @@ async fn revoked_certificate_is_refused_on_open_connections() {
         assert_eq!(knock(&world, member(&world, "syd"), "syd").await, Ok((200, "it".to_owned())));
         world.reload(FRA, |network| network.revoked = Revoked::default());
     }
-    // A client also rejects a revoked server.
     world.reload(LHR, |network| network.revoked.serials.push(serial("fra")));
     let peers = world.others(LHR);
     let (fra, small) =

@@ -91,7 +91,6 @@ async fn purge_applies_to_disk_across_a_restart() {
     fixture.restart(&disk).await;
     assert_eq!(fixture.get("/", &[]).await.told, "lhr; hit");
     fixture.restart(&disk).await;
-    // The purge does not count objects that are only on disk.
     assert_eq!(fixture.node.purge("z", vec![Purge::Everything], Depth::Hard), Some((2, 0)));
     assert!(fixture.get("/", &[]).await.body.starts_with(b"answer 2"));
     fixture.restart(&disk).await;
@@ -131,7 +130,6 @@ async fn broken_disk_is_a_miss() {
     fixture.node.disk.as_ref().unwrap().close();
     for file in fs::read_dir(&disk.path).unwrap().map(Result::unwrap) {
         let mut bytes = fs::read(file.path()).unwrap();
-        // Corrupt bodies and records but not the file headers in the first bytes.
         bytes.iter_mut().skip(64).for_each(|byte| *byte ^= 1);
         if bytes.len() > 100_000 {
             fs::write(file.path(), bytes).unwrap();

@@ -1,4 +1,5 @@
-//! A later response is checked like a new one: its fields reach other clients only if it may be stored.
+//! A later response is checked like a new one: its fields reach other clients only if it may be
+//! stored.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +9,6 @@ use super::{Fixture, request};
 
 type Fields = &'static [(&'static str, &'static str)];
 
-/// A response with an entity tag, a body and these fields.
 fn answer(status: u16, fields: Fields, body: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::whole(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
@@ -19,7 +19,6 @@ fn answer(status: u16, fields: Fields, body: &'static str) -> Response<Body> {
     response
 }
 
-/// An origin whose first response is stale on arrival. Later responses confirm it with these fields.
 fn confirming(zone: &str, first: Fields, second: Fields) -> Fixture {
     Fixture::new(zone, move |_, number| async move {
         match number {
@@ -54,7 +53,6 @@ async fn revalidation_may_end_a_stored_response() {
         ask(&fixture, Method::GET, &[]).await;
         let (headers, body) = ask(&fixture, Method::GET, &[request]).await;
         assert_eq!(body, "first", "{second:?}");
-        // The requesting client receives all fields.
         for (name, value) in second {
             assert_eq!(headers[*name], *value, "{second:?}");
         }
@@ -152,7 +150,6 @@ async fn head_may_end_or_refresh_a_stored_response() {
     }
 }
 
-/// A body of 40 000 bytes, stored in parts.
 fn in_parts(
     of_part: impl Fn(&Request<Body>) -> Fields + Send + Sync + 'static,
 ) -> (Fixture, Arc<Mutex<Vec<String>>>) {
@@ -163,8 +160,8 @@ fn in_parts(
         let range = request.headers().get("range").map(|range| range.to_str().unwrap().to_owned());
         seen.lock().unwrap().extend(range.clone());
         async move {
-            // The first request of an object is for the complete body. An announced length of this size is
-            // then requested in parts.
+            // The first request is for the complete body. An announced length of this size is then
+            // requested in parts.
             let Some(range) = range else {
                 return answer(200, fields, "").map(|_| Body::whole(vec![b'x'; 40_000]));
             };
@@ -229,7 +226,6 @@ async fn private_resume_is_not_combined() {
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move {
                 sender.send("01234").await.unwrap();
-                // The received bytes are forwarded to the client before the origin truncates the body.
                 for _ in 0..1000 {
                     tokio::task::yield_now().await;
                 }

@@ -21,7 +21,6 @@ use tokio::{
 use super::Fixture;
 use crate::{request::handler::ClientHandler, telemetry::delivery::DeliveryObserver};
 
-/// Client handler of a core, with counts of requests on the fast path and the relay path.
 struct Counted {
     visitors: ClientHandler,
     at_once: Arc<AtomicUsize>,
@@ -68,7 +67,6 @@ impl Handler for Counted {
     }
 }
 
-/// A client's access to a data centre.
 pub(super) struct TestListener {
     pub(super) fixture: Fixture,
     pub(super) address: SocketAddr,
@@ -76,7 +74,7 @@ pub(super) struct TestListener {
     pub(super) relayed: Arc<AtomicUsize>,
 }
 
-/// A response: status line, fields in any order without those that depend on the clock, and body.
+/// Fields are in any order, without those that depend on the clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) status: String,
@@ -89,7 +87,6 @@ impl TestListener {
         Self::on("127.0.0.1:0", fixture)
     }
 
-    /// Listens on this address. IPv4 clients of `::` have IPv4-mapped addresses.
     pub(super) fn on(address: &str, fixture: Fixture) -> Self {
         let server = Server::listen(&[address.parse().unwrap()]).unwrap();
         let mut address = server.addresses().unwrap()[0];
@@ -104,7 +101,6 @@ impl TestListener {
         Self { fixture, address, at_once, relayed }
     }
 
-    /// Sends a request on a new connection and returns whether it used the fast path.
     pub(super) async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
         let before = self.at_once.load(SeqCst);
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
@@ -129,14 +125,12 @@ impl TestListener {
     }
 }
 
-/// Fields of an HTTP/2 response to a request for this path, without values that depend on the clock.
 pub(super) fn fields_of(path: &str, response: &Response<Bytes>) -> BTreeSet<String> {
     let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
     let lines = response.headers().iter().map(|(name, value)| format!("{name}: {}", text(value)));
     without_clock(path, &lines.collect::<Vec<_>>())
 }
 
-/// Fields of a response to a request for this path, without values that depend on the clock.
 fn without_clock(path: &str, fields: &[String]) -> BTreeSet<String> {
     let age = fields.iter().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
     let fields = fields.iter().map(|line| {

@@ -29,13 +29,11 @@ use crate::{
 
 pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
 
-/// The data centres, and an origin that responds with `respond`.
 pub(super) struct World {
     pub(super) centres: Vec<Centre>,
     pub(super) folder: tempfile::TempDir,
-    /// Token for the admin interface.
     pub(super) token: String,
-    /// Indexed by source and destination. Empty unless links can be cut.
+    /// By source and destination. Empty unless links can be cut.
     gates: Vec<Vec<CuttableLink>>,
     asked: Arc<AtomicUsize>,
     origin: ShutdownSignal,
@@ -44,12 +42,10 @@ pub(super) struct World {
 pub(super) struct Centre {
     pub(super) worker: Arc<WorkerState>,
     pub(super) address: SocketAddr,
-    /// Number of requests from other data centres that were served on the fast path.
     pub(super) at_once: Arc<AtomicUsize>,
     stop: ShutdownSignal,
 }
 
-/// Serves requests from other data centres and counts those on the fast path.
 struct Counted {
     peers: PeerHandler,
     at_once: Arc<AtomicUsize>,
@@ -76,7 +72,6 @@ impl Handler for Counted {
 }
 
 impl World {
-    /// All data centres have the same zone.
     pub(super) fn new<F>(
         zone: &str,
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
@@ -110,7 +105,6 @@ impl World {
         Self::build((zones, ""), respond, |_| Vec::new(), streams)
     }
 
-    /// All data centres have the same zone, and links that can be cut.
     pub(super) fn with_gates<F>(
         zone: &str,
         respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
@@ -121,7 +115,6 @@ impl World {
         Self::on_bus("", zone, respond)
     }
 
-    /// Adds this text to `[network]`.
     pub(super) fn on_bus<F>(
         bus: &str,
         zone: &str,
@@ -178,18 +171,15 @@ impl World {
         Self { centres: centres.collect(), folder, token: token.token, gates, asked, origin }
     }
 
-    /// Opens or cuts the link between two data centres in both directions.
     pub(super) fn let_pass(&self, a: usize, b: usize, is_open: bool) {
         self.gates[a][b].set(is_open);
         self.gates[b][a].set(is_open);
     }
 
-    /// Blocks one direction only.
     pub(super) fn block(&self, from: usize, to: usize) {
         self.gates[from][to].set(false);
     }
 
-    /// Replaces a data centre with a new process.
     pub(super) fn restart(&mut self, centre: usize, opened: Option<(DiskTier, RecoveredPurges)>) {
         let network = Network::clone(&self.centres[centre].worker.network());
         self.centres[centre].die();
@@ -215,7 +205,6 @@ impl World {
         self.centres[centre].worker.peers().unwrap()
     }
 
-    /// Number of requests that a data centre received from others.
     pub(super) fn asked_by_others(&self, centre: usize) -> u64 {
         self.centres[centre].worker.peer_counters.report().total
     }
@@ -262,7 +251,6 @@ impl Centre {
         Self { worker, address, at_once, stop }
     }
 
-    /// Becomes unreachable for others.
     pub(super) fn die(&self) {
         self.stop.request();
         self.stop.request();

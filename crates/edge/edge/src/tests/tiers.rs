@@ -27,7 +27,6 @@ const LHR: usize = 0;
 const FRA: usize = 1;
 const SYD: usize = 2;
 
-/// fra is the upper tier of both others.
 const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
 
 #[tokio::test]
@@ -48,7 +47,6 @@ async fn concurrent_clients_everywhere_are_one_origin_request() {
         visitors.spawn(async move { world.get(number % NAMES.len(), "/").await });
     }
     begun.notified().await;
-    // All requests are in flight, and those of the other data centres have reached fra.
     while [LHR, SYD].iter().any(|&centre| requests(&world, centre) == 0) {
         tokio::task::yield_now().await;
     }
@@ -102,7 +100,6 @@ async fn disagreeing_upper_tiers_do_not_deadlock() {
     assert!(world.asked() <= 40, "{}", world.asked());
 }
 
-/// Number of requests from a data centre to fra.
 fn requests(world: &World, centre: usize) -> u64 {
     world.others(centre).peer(DataCentreId(1)).snapshot().requests
 }
@@ -139,7 +136,6 @@ async fn cache_tier_is_reported_and_age_is_counted_once() {
     assert!(hit.starts_with("fra; hit; ttl=") && hit.contains(", syd; hit; ttl="), "{hit}");
     assert!((100..200).contains(&age), "{age}");
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
-    // The object has its tags in all data centres.
     for centre in &world.centres {
         let purges = vec![Purge::Tag("prices".into())];
         assert_eq!(centre.worker.purge("z", purges, Depth::Hard).unwrap().1, 1);
@@ -159,7 +155,6 @@ async fn origin_sees_no_internal_headers() {
         ("x-forwarded-for", "203.0.113.9"),
         ("if-none-match", "\"a\""),
         ("my-own", "1"),
-        // Internal fields from a client.
         ("lh-tier-path", "2 detour http syd z"),
         ("lh-cache-key", "0000000000000000 192.0.2.9:1"),
     ];
@@ -189,7 +184,6 @@ async fn upper_tier_failure_is_invisible() {
             (200, "lhr; fwd=uri-miss; fwd-status=200; stored")
         );
     }
-    // It is known to be unreachable and receives no more requests.
     let seen = world.others(LHR).peer(DataCentreId(1)).snapshot();
     assert!(seen.is_lost && seen.requests < 21, "{seen:?}");
     assert_eq!(world.asked(), 21);
@@ -250,7 +244,6 @@ async fn large_body_uses_the_bulk_connection_once() {
     let world = World::new(TO_FRA, move |_, _| std::future::ready(with("max-age=60", sent.clone())));
     let received = world.get(LHR, "/").await;
     assert!(received.status == 200 && received.body == body);
-    // It was requested on one connection and then on the other.
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
     let client = |lane| {
         world
@@ -260,7 +253,6 @@ async fn large_body_uses_the_bulk_connection_once() {
             .connections(&world.others(LHR).peer(DataCentreId(1)).origin)
     };
     assert_eq!([TrafficClass::Small, TrafficClass::Bulk].map(client), [1, 1]);
-    // The sender has the TCP statistics.
     let to_lhr = || world.others(FRA).report_links().into_iter().find(|link| link.to == "lhr").unwrap();
     while to_lhr().throughput_bps.is_none() {
         tokio::task::yield_now().await;
@@ -276,7 +268,6 @@ async fn worker_uses_its_own_peer_connection() {
     let origin = &peers.peer(fra).origin;
     let small = |has_body| peers.connections.small_client(0, origin, has_body);
     let is_own = || !std::ptr::eq(small(true), peers.connections.client(TrafficClass::Small));
-    // The first request uses the shared connection and opens one for the core.
     assert_eq!(world.get(LHR, "/1").await.status, 200);
     while !is_own() {
         tokio::task::yield_now().await;
@@ -292,7 +283,6 @@ async fn worker_uses_its_own_peer_connection() {
         assert_eq!((own.connections(origin), nested.connections(origin)), (connections, 1));
     }
     assert_eq!(world.asked_by_others(FRA), asked + 3);
-    // A connection that may not be used is closed and replaced.
     peers.mark_down(fra, "it is cut off");
     assert!(!own.is_open(origin) && !is_own() && nested.connections(origin) == 0);
     peers.mark_up(fra);
@@ -301,7 +291,6 @@ async fn worker_uses_its_own_peer_connection() {
         tokio::task::yield_now().await;
     }
     own.open(origin).await.unwrap();
-    // The replaced connection is closed.
     while own.connections(origin) > 1 {
         tokio::task::yield_now().await;
     }
@@ -346,13 +335,11 @@ fn others_of(world: &World) -> [Arc<crate::peers::Peers>; 3] {
     [LHR, FRA, SYD].map(|centre| world.others(centre))
 }
 
-/// A request from `sender` with the certificate of another name or network.
 pub(super) async fn knock(world: &World, own: MeshIdentity, sender: &str) -> Result<(u16, String), String> {
     let response = ask_fra(world, own, sender, |_| {}).await?;
     Ok((response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned()))
 }
 
-/// Adds other fields.
 async fn ask_fra(
     world: &World,
     own: MeshIdentity,
@@ -363,7 +350,6 @@ async fn ask_fra(
     ask_on(&client, &origin, sender, change).await
 }
 
-/// A connection to fra.
 pub(super) async fn connect_to_fra(world: &World, own: MeshIdentity) -> Result<(Client, Origin), String> {
     let address = world.centres[FRA].address;
     let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
@@ -379,7 +365,6 @@ pub(super) async fn connect_to_fra(world: &World, own: MeshIdentity) -> Result<(
     Ok((client, origin))
 }
 
-/// Sends a request as the data centre `sender`.
 pub(super) async fn ask_on(
     client: &Client,
     origin: &Origin,
@@ -406,7 +391,6 @@ pub(super) async fn ask_on(
     Ok(Response::from_parts(head, body.collect(1000).await.unwrap()))
 }
 
-/// The credentials of one data centre.
 pub(super) fn member(world: &World, name: &str) -> MeshIdentity {
     let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
     MeshIdentity::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
@@ -428,7 +412,6 @@ async fn fast_peer_hit_equals_the_pipeline() {
             fields.iter().for_each(|(name, value)| drop(headers.insert(*name, value.parse().unwrap())));
         };
         let mut response = ask_fra(&world, member(&world, sender), sender, change).await.unwrap();
-        // Remove values that depend on the clock.
         response.headers_mut().remove("age");
         if let Some(told) = response.headers_mut().get_mut("cache-status") {
             let text = told.to_str().unwrap().to_owned();
@@ -448,7 +431,6 @@ async fn fast_peer_hit_equals_the_pipeline() {
             (whole.status(), whole.headers(), whole.body())
         );
     }
-    // Other requests receive the usual rejections and responses.
     for (field, status, told) in [
         (("lh-tier-path", "2 upper-1 http fra,lhr z"), 508, Some("loop")),
         (("lh-tier-path", "2 upper-1 http lhr y"), 421, Some("other-rules")),
@@ -480,7 +462,6 @@ async fn fast_peer_hit_equals_the_pipeline() {
 async fn only_peers_under_their_own_name_are_admitted() {
     let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
     let elsewhere = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
-    // The last request uses the fast path, like requests from clients.
     for _ in 0..3 {
         assert_eq!(knock(&world, member(&world, "lhr"), "lhr").await, Ok((200, "it".to_owned())));
     }
@@ -492,7 +473,6 @@ async fn only_peers_under_their_own_name_are_admitted() {
     crate::Certificate::issue(world.folder.path(), "nyc", &[], 1).unwrap();
     let (status, why) = knock(&world, member(&world, "nyc"), "nyc").await.unwrap();
     assert_eq!((status, why.trim_end()), (403, "the network has no data centre \"nyc\""));
-    // A data centre of another network, which assumes that this one is in its own.
     let file = |name: &str| elsewhere.file(name);
     let own = MeshIdentity::read(&world.file("ca.pem"), &file("lhr.pem"), &file("lhr-key.pem")).unwrap();
     assert!(knock(&world, own, "lhr").await.unwrap_err().starts_with("tls: "));

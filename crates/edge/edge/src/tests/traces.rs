@@ -12,13 +12,11 @@ use serde_json::Value;
 use super::{Fixture, test_listener::TestListener, with};
 use crate::{admin::api::TraceStatus, telemetry::traces::Exporter, upstream::connectors::Connectors};
 
-/// A collector that sends these responses in order and then accepts everything.
 struct Collector {
     address: SocketAddr,
     messages: Arc<Mutex<Vec<Value>>>,
 }
 
-/// A received span.
 #[derive(Debug, Clone)]
 struct Span {
     trace: String,
@@ -55,7 +53,6 @@ impl Collector {
         Self { address, messages }
     }
 
-    /// All spans, according to the schema of OTLP.
     fn spans(&self) -> Vec<Span> {
         let messages = self.messages.lock().unwrap();
         let resources = messages.iter().flat_map(|message| message["resourceSpans"].as_array().unwrap());
@@ -92,7 +89,6 @@ fn attributes(of: &Value) -> HashMap<String, String> {
     attributes.map(|one| (one["key"].as_str().unwrap().to_owned(), text(&one["value"]))).collect()
 }
 
-/// A data centre with these collector settings, and an origin that returns the received trace context.
 fn door(collector: SocketAddr, settings: &str) -> TestListener {
     let zone = format!("[traces]\nendpoint = \"http://{collector}\"\n{settings}\n");
     TestListener::new(Fixture::new(&zone, async |request: Request<Body>, _| {
@@ -117,7 +113,6 @@ impl TestListener {
         self.fixture.node.traces.report().unwrap()
     }
 
-    /// Sends spans once this number is waiting.
     async fn send(&self, spans: u64) {
         while self.report().waiting < spans {
             tokio::task::yield_now().await;
@@ -139,15 +134,12 @@ async fn request_has_spans_for_origin_and_phases() {
     let door = door(collector.address, "share = \"100%\"");
     let fields = ["User-Agent: agent", "tracestate: a=b", &of_visitor("01")];
     let (said, _) = door.ask("GET", "/a?b=c", &fields).await;
-    // The request, its origin request, three phases; and the request that ends each connection in these
-    // tests, which is rejected.
     door.send(6).await;
     let spans = collector.spans();
     let find = |key: &str, value: &str| {
         spans.iter().find(|span| span.attributes.get(key).is_some_and(|found| found == value)).unwrap()
     };
     let request = find("longhaul.cache", "miss");
-    // Trace context of clients is not trusted by default.
     assert!(request.parent.is_none() && request.trace != VISITORS && !request.is_error);
     assert_eq!((request.name.as_str(), request.kind), ("GET", 2));
     for (key, value) in [
@@ -170,7 +162,6 @@ async fn request_has_spans_for_origin_and_phases() {
     assert_eq!((&origin.trace, origin.parent.as_ref()), (&request.trace, Some(&request.id)));
     assert!(origin.attributes["url.full"].ends_with("/a?b=c"), "{origin:?}");
     assert_eq!(origin.attributes["http.response.status_code"], "200");
-    // The origin receives the context of the data centre's span instead of the client's.
     assert_eq!(said.body, format!("00-{}-{}-01 none", request.trace, origin.id));
     let phases: Vec<_> = spans.iter().filter(|span| span.parent.as_ref() == Some(&origin.id)).collect();
     let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -191,13 +182,11 @@ async fn hit_has_one_span_and_errors_are_marked() {
     door.ask("GET", "/a", &[]).await;
     door.send(6).await;
     collector.messages.lock().unwrap().clear();
-    // Without a trace it would use the fast path.
     assert!(!door.ask("GET", "/a", &[]).await.1);
     door.send(2).await;
     assert_eq!(collector.spans()[0].attributes["longhaul.cache"], "hit");
     collector.messages.lock().unwrap().clear();
     door.ask("GET", "/broken", &[]).await;
-    // The connection to the origin already exists.
     door.send(5).await;
     let errors: Vec<_> = collector.spans().into_iter().filter(|span| span.is_error).collect();
     assert_eq!(errors.len(), 2, "{errors:?}");
@@ -216,7 +205,8 @@ async fn trusted_client_decides_sampling() {
     assert_eq!(request.parent.as_deref(), Some("b7ad6b7169203331"));
     let origin = spans.iter().find(|span| span.kind == 3).unwrap();
     assert_eq!(said.body, format!("00-{VISITORS}-{}-01 a=b", origin.id));
-    // Unsampled, missing and malformed contexts create no trace. The origin receives the client's field.
+    // Unsampled, missing and malformed contexts create no trace. The origin receives the client's
+    // field.
     let unsampled = of_visitor("00");
     let (said, _) = door.ask("GET", "/b", &[&unsampled]).await;
     assert_eq!(said.body, format!("{} none", unsampled.trim_start_matches("traceparent: ")));
@@ -225,7 +215,6 @@ async fn trusted_client_decides_sampling() {
     assert!(door.ask("GET", "/b", &[]).await.1 && !door.ask("GET", "/b", &[&unsampled]).await.1);
     door.ask("GET", "/c", &["traceparent: 00-x"]).await;
     assert_eq!(door.report().waiting, 0);
-    // A sampled context leaves the fast path.
     assert!(!door.ask("GET", "/b", &[&of_visitor("01")]).await.1);
     door.send(1).await;
     assert_eq!(collector.spans().last().unwrap().attributes["longhaul.cache"], "hit");
@@ -233,7 +222,6 @@ async fn trusted_client_decides_sampling() {
 
 #[tokio::test]
 async fn failing_collector_blocks_nobody() {
-    // A port without a listener.
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let door = door(nobody, "share = \"100%\"");
     let (said, _) = door.ask("GET", "/a", &[]).await;
@@ -258,7 +246,6 @@ async fn failing_collector_blocks_nobody() {
     door.send(2).await;
     let report = door.report();
     assert_eq!((report.sent, report.lost, report.waiting, report.error), (1, 7, 0, None));
-    // Removing the collector ends tracing.
     let mut network = crate::Network::clone(&door.fixture.node.network());
     network.traces = None;
     door.fixture.node.replace_network(network);

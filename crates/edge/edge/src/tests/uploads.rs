@@ -1,5 +1,4 @@
-//! Request bodies: small ones are sent again if the origin closes an idle connection. A failing client is not
-//! counted as an origin failure.
+//! Request bodies: small ones are sent again if the origin closes an idle connection.
 
 use std::{
     pin::Pin,
@@ -21,7 +20,6 @@ use tokio::{
 
 use super::{Fixture, request, with};
 
-/// A body with a known length that arrives in pieces.
 struct Announced {
     body: Body,
     left: u64,
@@ -56,7 +54,6 @@ fn sent(method: Method, body: Body) -> Request<Body> {
     request(method, "/", &[]).map(|_| body)
 }
 
-/// A body of two pieces.
 async fn hello(method: Method) -> Request<Body> {
     let (sender, body) = announced(5);
     sender.send("hel").await.unwrap();
@@ -67,7 +64,6 @@ async fn hello(method: Method) -> Request<Body> {
     sent(method, body)
 }
 
-/// Reads a request with a body of five bytes. Returns `None` at the end of the connection.
 async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut received = Vec::new();
     while !received.ends_with(b"hello") {
@@ -76,8 +72,7 @@ async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
     Some(received)
 }
 
-/// An origin that serves one request per connection and closes it when the next one arrives, as if that had
-/// arrived too late.
+/// Closes the connection when the next request arrives, as if that had arrived too late.
 async fn one_request_a_connection() -> (Fixture, Arc<AtomicUsize>) {
     let fixture = Fixture::new("", async |_, _| with("no-store", ""));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -118,7 +113,6 @@ async fn aborted_upload_is_no_origin_failure() {
         let _ = request.into_body().collect(1 << 20).await;
         with("no-store", "")
     });
-    // A small body, and one that is streamed.
     for length in [5, 1 << 20] {
         let (sender, body) = announced(length);
         sender.send("hel").await.unwrap();
@@ -147,7 +141,6 @@ async fn buffered_body_equals_the_stream() {
     assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "hello");
     assert_eq!(body.frame().await.unwrap().unwrap().into_trailers().unwrap(), trailers);
     assert!(body.frame().await.is_none());
-    // Longer bodies and bodies of unknown length are not buffered.
     let (_sender, body) = announced(6);
     assert!(body.in_memory(5).await.unwrap().again().is_none());
     let (_sender, body) = Body::channel(1);

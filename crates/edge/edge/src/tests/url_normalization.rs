@@ -16,7 +16,6 @@ use crate::{admin::server, config::Network, server::node::Node};
 
 const TOKEN: &str = "token";
 
-/// A stage whose origin records the targets and resolves their paths.
 fn stage(rules: &str, cache_control: &'static str) -> (Fixture, Arc<Mutex<Vec<String>>>) {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&seen);
@@ -30,7 +29,6 @@ fn stage(rules: &str, cache_control: &'static str) -> (Fixture, Arc<Mutex<Vec<St
     (fixture, seen)
 }
 
-/// The response of the admin API to a purge.
 async fn purge(fixture: &Fixture, asked: Value) -> (StatusCode, Value) {
     purge_at(&fixture.node.node, TOKEN, &asked).await
 }
@@ -59,7 +57,6 @@ async fn path_spellings_are_one_object() {
         fixture.get(target, &[]).await;
     }
     assert_eq!(*seen.lock().unwrap(), ["/a/~x?q=%7e"]);
-    // Queries and repeated slashes identify other resources.
     fixture.get("/a/~x?q=~", &[]).await;
     fixture.get("//a//~x?q=%7e", &[]).await;
     fixture.get("//evil.test/x", &[]).await;
@@ -178,11 +175,9 @@ async fn purge_matches_each_spelling_of_a_url() {
         assert_eq!(purge(&fixture, json!({"files": [url]})).await.1["result"]["objects"], 1, "{url}");
         assert!(!is_hit(&fixture, object).await, "{url}");
     }
-    // Other resources remain.
     fixture.get("/about/", &[]).await;
     purge(&fixture, json!({"files": ["http://shop.example/about", "http://shop.example/about/?a", "https://shop.example/about/"]})).await;
     assert!(is_hit(&fixture, "/about/").await);
-    // So does an object under `//`.
     fixture.get("//img/y", &[]).await;
     assert_eq!(
         purge(&fixture, json!({"files": ["http://shop.example/img/y"]})).await.1["result"]["objects"],
@@ -239,7 +234,6 @@ async fn purge_of_requested_url_matches_the_rule_key() {
         for fields in langs {
             fixture.get("/q/a?v=1&utm=x", fields).await;
         }
-        // The spelling of a parameter in the query does not matter.
         let (_, answer) = purge(&fixture, json!({"files": [url]})).await;
         assert_eq!(answer["result"]["objects"], 3, "{url}");
         assert!(!fixture.get("/q/a?v=1&utm=x", langs[1]).await.told.contains("hit"));

@@ -4,7 +4,6 @@ use http_stack::{Body, HeaderValue, Method, Request, Response};
 
 use super::{Fixture, receive, request, with};
 
-/// A response that varies on a field and repeats its bytes.
 fn of(name: &'static str, request: &Request<Body>) -> Response<Body> {
     let lines: Vec<_> = request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect();
     let mut response = with("max-age=600", lines.join(&b"|"[..]));
@@ -30,7 +29,6 @@ async fn non_ascii_cookies_are_different_variants() {
         }
         assert_eq!(asked_with(&fixture, "cookie", &[]).await, b"");
     }
-    // An absent field differs from an empty one.
     assert_eq!(fixture.request_count(), values.len() + 1);
 }
 
@@ -40,7 +38,6 @@ async fn order_of_equal_language_weights_counts() {
     for value in [&b"de, en"[..], b"en, de", b"de;q=0.5, en;q=0.5"] {
         assert_eq!(asked_with(&fixture, "accept-language", &[value]).await, value);
     }
-    // Equal values in another notation.
     assert_eq!(asked_with(&fixture, "accept-language", &[b"EN,de;q=1.0"]).await, b"en, de");
     assert_eq!(asked_with(&fixture, "accept-language", &[b"de", b"en"]).await, b"de, en");
     assert_eq!(fixture.request_count(), 3);
@@ -72,7 +69,6 @@ async fn hot_variant_is_not_evicted() {
     assert_eq!(fixture.node.store.usage().objects, 64);
 }
 
-/// An origin whose GET responses are stale on arrival, and whose HEAD responses are fresh.
 fn behind_head(tag: &'static str, length: &'static str) -> Fixture {
     Fixture::new("", move |request: Request<Body>, number: usize| async move {
         let is_head = request.method() == Method::HEAD;

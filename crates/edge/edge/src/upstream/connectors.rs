@@ -10,7 +10,7 @@ use crate::Error;
 #[derive(Clone)]
 pub(crate) struct Connectors {
     pub(crate) requests: Client,
-    /// For protocol upgrades, which require HTTP/1.1.
+    /// Upgrades require HTTP/1.1.
     pub(crate) upgrades: Client,
 }
 
@@ -26,13 +26,12 @@ impl Connectors {
         Ok(Self { requests: Client::new(&usual)?, upgrades: Client::new(&switching)? })
     }
 
-    /// Clients with the same configuration and separate connections.
     pub(crate) fn with_own_connections(&self) -> Self {
         Self { requests: self.requests.fresh(), upgrades: self.upgrades.fresh() }
     }
 }
 
-/// Per worker and origin. Each connection is an open file.
+/// The limit per worker and origin. Each connection is an open file.
 const MAX_CONNECTIONS: usize = 1024;
-/// Requests that may wait for a connection: the limit of user connections.
+/// The limit of user connections.
 const MAX_WAITING: usize = 20_000;

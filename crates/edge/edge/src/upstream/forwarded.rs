@@ -1,14 +1,13 @@
-//! The Forwarded field (RFC 7239): the element that this data centre appends, and the check whether it may be
-//! appended.
+//! The Forwarded field (RFC 7239): the element that this data centre appends, and the check whether
+//! it may be appended.
 
-/// The pieces of the element for a client.
 pub(crate) fn element<'p>(address: &'p str, is_ipv6: bool, proto: &'p str) -> [&'p str; 6] {
     let (before, after) = if is_ipv6 { ("\"[", "]\"") } else { ("", "") };
     ["for=", before, address, after, ";proto=", proto]
 }
 
-/// Whether a line is a list of elements (RFC 7239 section 4). An element appended to a malformed line could
-/// become part of a quoted string that the client did not close.
+/// RFC 7239 section 4. An element appended to a malformed line could become part of a quoted string
+/// that the client did not close.
 pub(crate) fn is_list(line: &[u8]) -> bool {
     let mut rest = line.trim_ascii_start();
     loop {
@@ -26,8 +25,8 @@ pub(crate) fn is_list(line: &[u8]) -> bool {
     }
 }
 
-/// The length of the token or quoted string at the beginning; `None` for an unterminated string. Addresses
-/// are accepted without the quotes that colons and brackets require.
+/// `None` for an unterminated string. Addresses are accepted without the quotes that colons and
+/// brackets require.
 fn value_length(value: &[u8]) -> Option<usize> {
     let Some(quoted) = value.strip_prefix(b"\"") else {
         let is_in_value = |byte: u8| is_in_token(byte) || b":[]".contains(&byte);
@@ -42,7 +41,7 @@ fn value_length(value: &[u8]) -> Option<usize> {
     end.map(|end| end + 2)
 }
 
-/// A `tchar` of RFC 9110 section 5.6.2.
+/// RFC 9110 section 5.6.2.
 fn is_in_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

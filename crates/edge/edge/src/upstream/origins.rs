@@ -31,7 +31,7 @@ pub(crate) struct OriginPool {
 }
 
 impl OriginPool {
-    /// The origins of a zone in the order of use. Origins that failed recently are last.
+    /// Origins that failed recently are last.
     pub(crate) fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z Origin> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
@@ -44,7 +44,7 @@ impl OriginPool {
         self.health.of(origin).mark_reached();
     }
 
-    /// Records that the direct route failed: each request then chooses a route, and requests are not relayed.
+    /// Each request then chooses a route, and requests are not relayed.
     pub(crate) fn mark_path_failed(&self, origin: &Origin) {
         self.health.of(origin).mark_path_failed();
     }
@@ -75,9 +75,8 @@ impl OriginPool {
         result
     }
 
-    /// Relays a GET with this complete head to the zone's first healthy origin, if there is a connection for
-    /// it and the direct route has not failed ([`Client::relay`]). Interim responses go to `interim`, and
-    /// timings to the log.
+    /// Relays a GET only if there is a connection to the zone's first healthy origin and the direct
+    /// route has not failed ([`Client::relay`]).
     pub(crate) async fn send_raw<T>(
         &self,
         client: &Client,
@@ -124,14 +123,13 @@ impl OriginPool {
         origins.map(|origin| self.health.report(origin, connections(origin) as u64, now)).collect()
     }
 
-    /// Whether all origins of the zone failed recently, or have not responded for longer than the time after
-    /// which clients receive stale content.
+    /// All origins of the zone failed recently, or are silent for longer than the time after which
+    /// clients receive stale content.
     pub(crate) fn are_failing(&self, zone: &Zone, now: Time) -> bool {
         zone.origins.iter().all(|origin| self.health.is_failing(origin, zone.stale_after, now))
     }
 }
 
-/// The header of a forwarded request: end-to-end fields of the client, Via and CDN-Loop.
 pub(crate) fn upstream_headers(context: &RequestContext, centre: &str) -> HeaderMap {
     let mut headers = context.headers.clone();
     headers.reserve(ADDED_HEADERS);
@@ -150,7 +148,7 @@ pub(crate) fn upstream_headers(context: &RequestContext, centre: &str) -> Header
     headers
 }
 
-/// Adds the client address and scheme, for origins only. Peers receive them in internal fields.
+/// For origins only. Peers receive these values in internal fields.
 fn add_forwarded_headers(headers: &mut HeaderMap, context: &RequestContext) {
     let (ip, proto) = (context.peer.address.ip().to_canonical(), context.peer.scheme.name());
     let address = ip.to_string();
@@ -162,7 +160,7 @@ fn add_forwarded_headers(headers: &mut HeaderMap, context: &RequestContext) {
     append_member(headers, &header::FORWARDED, &forwarded::element(&address, ip.is_ipv6(), proto));
 }
 
-/// Fields that are usually added: Host, if only the URL has it, Via, CDN-Loop and three forwarding fields.
+/// Host, if only the URL has it, Via, CDN-Loop and three forwarding fields.
 const ADDED_HEADERS: usize = 6;
 
 pub(crate) fn rejection_for(failure: Failure) -> Rejection {
@@ -175,13 +173,10 @@ pub(crate) fn rejection_for(failure: Failure) -> Rejection {
     }
 }
 
-/// Whether the failure was a lack of capacity in this data centre.
 fn is_local_failure(failure: Failure) -> bool {
     failure == Failure::Busy || failure.is_own_shortage()
 }
 
-/// Removes internal and connection fields of a response. `patience` is the timeout between two reads of its
-/// body.
 pub(crate) fn clean_response(mut response: Response<Body>, max_wait: Duration) -> Response<Body> {
     let (status, is_switched) = (response.status(), response.status() == StatusCode::SWITCHING_PROTOCOLS);
     let headers = response.headers_mut();
@@ -194,8 +189,8 @@ pub(crate) fn clean_response(mut response: Response<Body>, max_wait: Duration) -
     response.map(|body| trailers::for_response(body.within(max_wait)))
 }
 
-/// Leaves one Content-Length with one value, and removes it for statuses without content (RFC 9110 section
-/// 8.6): HTTP/2 and HTTP/3 clients reject such responses.
+/// HTTP/2 and HTTP/3 clients reject several lengths, and a length in a status without content (RFC
+/// 9110 section 8.6).
 fn normalize_content_length(status: StatusCode, headers: &mut HeaderMap) {
     if status.is_informational() || status == StatusCode::NO_CONTENT {
         headers.remove(header::CONTENT_LENGTH);
@@ -210,7 +205,7 @@ fn normalize_content_length(status: StatusCode, headers: &mut HeaderMap) {
     }
 }
 
-/// Forwards an interim response, except 100, which this server sends itself (RFC 9110 section 10.1.1).
+/// Except 100, which this server sends itself (RFC 9110 section 10.1.1).
 pub(crate) fn forward_interim(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
@@ -221,8 +216,7 @@ pub(crate) fn forward_interim(visitor: &Interim, status: StatusCode, fields: &He
     }
 }
 
-/// The parts of a Via member such as "1.1 lhr": the version of the received message (RFC 9110 section 7.6.3),
-/// the name.
+/// The version of the received message (RFC 9110 section 7.6.3) and the name.
 pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
     let version = match version {
         Version::HTTP_10 => "1.0 ",
@@ -233,7 +227,6 @@ pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
     [version, centre]
 }
 
-/// Appends a member, given in parts, to a list field.
 pub(crate) fn append_member(headers: &mut HeaderMap, name: &HeaderName, member: &[&str]) {
     let all = headers.get_all(name);
     let lines = || all.iter().filter_map(|line| line.to_str().ok());

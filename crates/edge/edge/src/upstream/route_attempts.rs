@@ -1,8 +1,8 @@
 //! Routes to an origin: the direct one, and through other data centres if the direct one fails.
 //!
-//! The crate `tiers` (`tier_routing::Reach`) chooses the route and the time at which a failed route is tried again.
-//! A request is sent again only if no part of it was sent or its method is safe, and only if its body is
-//! still in memory.
+//! `tier_routing::Reach` chooses the route and the time at which a failed route is tried again. A
+//! request is sent again only if no part of it was sent or its method is safe, and only if its body
+//! is still in memory.
 
 mod outcome;
 
@@ -128,7 +128,6 @@ impl RouteAttempts<'_> {
         }
     }
 
-    /// Records a failed route. Returns the next one, if there is one.
     fn handle_failure(
         &self,
         tries: &mut Tries,
@@ -163,7 +162,7 @@ impl RouteAttempts<'_> {
         self.peers.origin_routes().search(self.origin, &around, look)
     }
 
-    /// The direct route, or a faster one if the zone allows that.
+    /// A detour is used only if the zone allows it.
     fn fastest_route(&self, address: SocketAddr, route: Route) -> Route {
         if route != Route::Direct || self.context.zone().detours != Detours::Faster {
             return route;
@@ -204,8 +203,8 @@ impl RouteAttempts<'_> {
         Attempt::direct(result, trace, self.client.clock().now())
     }
 
-    /// Sends the request directly and, if no connection is made within `delay`, also through another data
-    /// centre. Returns the first response. A direct route that lost is probed without a request.
+    /// Uses another data centre too if no connection is made within `delay`, and returns the first
+    /// response. A direct route that lost is probed without a request.
     async fn hedged(&self, request: Request<Body>, (delay, tries): (Duration, &mut Tries)) -> Attempt {
         let spare = again(&request).filter(|_| self.context.method.is_safe());
         let mut trace = Trace::start(self.client.clock().now());
@@ -244,8 +243,8 @@ impl RouteAttempts<'_> {
         self.with_routes(|reach, around| reach.beside(self.peers.now(), tries, around))
     }
 
-    /// Distinguishes a slow origin from a broken route after a timeout on an open connection: if the route is
-    /// broken, a new connection fails or takes longer than usual.
+    /// Is called after a timeout on an open connection: if the route is broken, a new connection
+    /// fails or takes longer than usual.
     async fn explain_failure(&self, tried: Attempt, address: SocketAddr, in_time: Duration) -> Attempt {
         let failure = match timeout(in_time, measure_connect(address)).await {
             Ok(Ok(_)) => return tried,
@@ -256,7 +255,7 @@ impl RouteAttempts<'_> {
         Attempt { result: Err(RouteError::Direct(failure)), ..tried }
     }
 
-    /// Probes whether the direct route is broken or only slow.
+    /// The probe shows whether the direct route is broken or only slow.
     fn test_direct_path(&self) {
         let (peers, origin) = (Arc::downgrade(self.peers), self.origin.clone());
         let Some(address) = self.peers.origin_address(self.origin) else { return };
@@ -296,14 +295,12 @@ impl RouteAttempts<'_> {
     }
 }
 
-/// The results of a direct attempt and a parallel detour; `None` for an attempt that was abandoned.
 struct Race {
     direct: Option<Result<Response<Body>, Failure>>,
     detour: Option<Attempt>,
 }
 
 impl Race {
-    /// Returns after the first response, or when both have failed.
     async fn run(
         mut direct: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
         detour: impl Future<Output = Attempt>,
@@ -323,7 +320,6 @@ impl Race {
     }
 }
 
-/// A copy of the request, if its body is in memory.
 fn again(request: &Request<Body>) -> Option<Request<Body>> {
     let mut again = Request::new(request.body().again()?);
     again.method_mut().clone_from(request.method());
@@ -333,10 +329,8 @@ fn again(request: &Request<Body>) -> Option<Request<Body>> {
     Some(again)
 }
 
-/// The timeout of a probe if no connect time is known.
 const DEFAULT_CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// The minimum ratio and difference in latency for a detour in mode `faster`: less is not noticeable and may
-/// be noise.
+/// A smaller gain of a detour in mode `faster` is not noticeable and may be noise.
 const MIN_SPEEDUP: f64 = 1.25;
 const MIN_HEDGE_DELAY: Duration = Duration::from_millis(5);

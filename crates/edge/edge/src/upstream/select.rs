@@ -1,7 +1,8 @@
-//! Requests for content that is not in the cache: to a peer, as the zone's tiers determine, or to an origin.
+//! Requests for content that is not in the cache: to a peer, as the zone's tiers determine, or to
+//! an origin.
 //!
-//! If a peer is unreachable or has no response, the next candidate is tried, and finally the origin. A client
-//! receives an error only if all of them fail.
+//! If a peer is unreachable or has no response, the next candidate is tried, and finally the
+//! origin. A client receives an error only if all of them fail.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,16 +29,13 @@ use crate::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upstream {
-    /// The tiers first: the object may be cached there.
     Tiers,
     OriginOnly,
 }
 
 impl WorkerState {
-    /// Requests the object of a visit. `headers` is the header of the forwarded request. The response has a Date
-    /// and no connection fields.
-    ///
-    /// A 304 to an unconditional request is an error: the client has nothing to reuse.
+    /// `headers` is the header of the forwarded request. The response has a Date and no connection
+    /// fields. A 304 to an unconditional request is an error.
     pub(crate) async fn fetch_upstream(
         &self,
         context: &RequestContext,
@@ -85,7 +83,6 @@ impl WorkerState {
         .await
     }
 
-    /// Joins the request in flight for the key of a visit, or becomes its leader.
     pub(crate) fn join_collapse(&self, context: &RequestContext) -> JoinRole {
         let next = || {
             let peers = self.peers()?;
@@ -98,7 +95,6 @@ impl WorkerState {
         self.collapse.join(&context.key, context.role(), next)
     }
 
-    /// Tries peers in turn. `None` if the origin is next.
     async fn fetch_from_peers(
         &self,
         peers: &Arc<Peers>,
@@ -123,7 +119,7 @@ impl WorkerState {
                 Err(unanswered) => {
                     log_skipped_peer(peers, centre, context, &unanswered);
                     match unanswered {
-                        // The peer has already tried the origin: do not try it again.
+                        // The peer has already tried the origin.
                         PeerError::Rejected(word) if word == TOO_SLOW.code => return Some(Err(TOO_SLOW)),
                         PeerError::Rejected(word) if word == BUSY.code => return Some(Err(BUSY)),
                         // The peer may still be waiting for the origin.
@@ -136,7 +132,7 @@ impl WorkerState {
         None
     }
 
-    /// Sends a request to a peer. Retries while the peer or the connections to it have no capacity.
+    /// Retries while the peer or the connections to it have no capacity.
     async fn ask_with_backoff(
         &self,
         peers: &Arc<Peers>,
@@ -156,8 +152,8 @@ impl WorkerState {
         }
     }
 
-    /// Sends a request to the zone's origins in turn, recently failed ones last. Another origin is tried only
-    /// if the request is safe and can be repeated: the first one may have processed it.
+    /// Recently failed origins are last. Another origin is tried only if the request is safe and
+    /// can be repeated: the first one may have processed it.
     pub(crate) async fn fetch_from_origins(
         &self,
         client: &Client,
@@ -215,7 +211,7 @@ impl WorkerState {
     }
 }
 
-/// Reads the start of a body before the head is sent: a failure can then still be handled by another source.
+/// A failure before the head is sent can still be handled by another source.
 pub(crate) async fn peek_body(response: Response<Body>) -> Result<Response<Body>, Rejection> {
     let is_strong = |tag: &HeaderValue| tag.as_bytes().starts_with(b"\"");
     // If such a body is truncated, the rest is requested.
@@ -227,16 +223,15 @@ pub(crate) async fn peek_body(response: Response<Body>) -> Result<Response<Body>
     Ok(Response::from_parts(head, body))
 }
 
-/// Whether the end of a request body is known only after a read: it is chunked, or ends with a separate
-/// frame.
+/// The end of a chunked body, or of one with a separate last frame, is known only after a read.
 pub(crate) fn may_be_empty(context: &RequestContext, body: &Body) -> bool {
     let is_held = context.headers.contains_key(header::EXPECT);
     !body.is_end_stream() && body.size_hint().exact().is_none() && !is_held
 }
 
-/// The part of a body that is read before its head is sent, bytes: the read size of a connection.
+/// The read size of a connection.
 const MAX_PEEKED_BYTES: u64 = 16 << 10;
-/// How long the head waits for it. A close of the connection usually follows the data within this time.
+/// A close of the connection usually follows the data within this time.
 pub(crate) const MAX_HEAD_DELAY: Duration = Duration::from_millis(5);
 
 /// Whether the If-Range of a request does not identify the form that the client has.
@@ -255,10 +250,9 @@ fn without_range(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Whether a response is a part of a body that other clients receive compressed.
+/// A part of a body that other clients receive compressed.
 fn is_part_of_one_form(context: &RequestContext, response: &Response<Body>) -> bool {
     let mut whole = response.headers().clone();
-    // Content-Length is the length of the part.
     whole.remove(header::CONTENT_LENGTH);
     response.status() == StatusCode::PARTIAL_CONTENT
         && Form::of(&context.headers, (StatusCode::OK, &whole), context.compress()) != Form::Only
@@ -269,19 +263,17 @@ fn log_skipped_peer(peers: &Peers, centre: DataCentreId, context: &RequestContex
     tracing::info!(data_centre, zone, why = %unanswered, "a data centre is skipped");
 }
 
-/// The origin sent a 304 to an unconditional request.
 pub(crate) const UNSOLICITED_NOT_MODIFIED: Rejection = Rejection {
     status: StatusCode::BAD_GATEWAY,
     code: "unsolicited-304",
     message: "The origin sent a 304 to an unconditional request.",
 };
 
-/// The maximum number of peers that a data centre tries for a request.
 const MAX_PEER_ATTEMPTS: usize = 3;
 
-/// Delays before retries to a peer without capacity: 5 s in total.
+/// 5 s in total.
 const MIN_BACKOFF: Duration = Duration::from_millis(20);
 const MAX_BACKOFF: Duration = Duration::from_millis(2560);
 
-/// Added to the timeout of the next data centre, so that its response about a failure arrives in time.
+/// Gives the next data centre time to respond about a failure.
 const TIMEOUT_MARGIN: Duration = Duration::from_secs(2);

@@ -1,5 +1,5 @@
-//! Removal of trailer fields that a recipient could merge into the header (RFC 9110 section 6.5.1), and of
-//! internal fields.
+//! Removal of trailer fields that a recipient could merge into the header (RFC 9110 section 6.5.1),
+//! and of internal fields.
 
 use std::{
     pin::Pin,
@@ -12,7 +12,6 @@ use http_stack::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// Clears trailers of a response body. A body in memory has no trailers.
 pub(crate) fn for_response(body: Body) -> Body {
     filter_trailers(body, internal_headers::clear)
 }
@@ -25,7 +24,6 @@ fn filter_trailers(body: Body, clear: fn(&mut HeaderMap)) -> Body {
     if body.again().is_some() { body } else { Body::stream(FilteredTrailers { body, filter: clear }) }
 }
 
-/// Removes fields that describe the client, the route or the content.
 fn remove_request_fields(fields: &mut HeaderMap) {
     internal_headers::clear(fields);
     let unfit: Vec<HeaderName> = fields.keys().filter(|name| is_end_to_end(name)).cloned().collect();

@@ -1,9 +1,8 @@
-//! Copies headers that are stored. A received header shares the read buffer of its connection, which contains
-//! the body and other messages, and would keep it allocated.
+//! Copies headers that are stored: a received header would keep the read buffer of its connection
+//! allocated.
 
 use http_stack::{Bytes, HeaderMap, HeaderValue};
 
-/// Copies all values of a header into one new allocation.
 pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
     let mut text = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
     headers.values().for_each(|value| text.extend_from_slice(value.as_bytes()));
@@ -18,7 +17,7 @@ pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Bytes per field in a header map in addition to the text: index and entry.
+/// Bytes per field in addition to the text: index and entry.
 pub(crate) const FIELD: usize = 112;
 
 #[cfg(test)]

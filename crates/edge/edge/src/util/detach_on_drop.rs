@@ -1,7 +1,7 @@
 //! A future that continues as a task if it is dropped before it completes.
 //!
-//! A fetch with followers must complete even if its client disconnects. Spawning a task for each miss would
-//! cost more, because most clients wait.
+//! A fetch with followers must complete even if its client disconnects. Spawning a task for each
+//! miss would cost more, because most clients wait.
 
 use std::{
     pin::Pin,

@@ -1,5 +1,5 @@
-//! Formats numbers and addresses without `std::fmt`, which takes several times as long, because each request
-//! needs it.
+//! Formats numbers and addresses without `std::fmt`, which takes several times as long, because
+//! each request needs it.
 
 use std::{
     fmt::Write as _,
@@ -35,7 +35,7 @@ pub(crate) fn push_socket(text: &mut String, socket: SocketAddr) {
     }
 }
 
-/// Converts an IPv4-mapped IPv6 address to IPv4 (RFC 4291 section 2.5.5.2).
+/// RFC 4291 section 2.5.5.2.
 pub(crate) fn canonical(socket: SocketAddr) -> SocketAddr {
     match socket.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, socket.port()),
@@ -43,7 +43,6 @@ pub(crate) fn canonical(socket: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Appends all sixteen hexadecimal digits of a number.
 pub(crate) fn push_hex(text: &mut String, number: u64) {
     for byte in number.to_be_bytes() {
         for digit in [byte >> 4, byte & 0xf] {

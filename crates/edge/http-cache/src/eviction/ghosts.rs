@@ -1,10 +1,9 @@
-//! The names of objects that were evicted or not admitted recently, limited by the bytes of the objects.
+//! Names of objects that were evicted or not admitted, limited by the bytes of the objects.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::hash::U64Hasher;
 
-/// Names, with the sizes of their objects.
 #[derive(Debug)]
 pub(super) struct Ghosts {
     capacity: u64,
@@ -12,7 +11,6 @@ pub(super) struct Ghosts {
     names: HashMap<u64, Ghost, U64Hasher>,
     /// Numbers and generations, oldest first. Taken names remain until their turn.
     order: VecDeque<(u64, u64)>,
-    /// Distinguishes a name from earlier ones with the same number.
     generation: u64,
 }
 
@@ -23,7 +21,6 @@ struct Ghost {
 }
 
 impl Ghosts {
-    /// `capacity` limits the total size of the objects in bytes.
     pub(super) fn new(capacity: u64) -> Self {
         Self { capacity, bytes: 0, names: HashMap::default(), order: VecDeque::new(), generation: 0 }
     }
@@ -32,14 +29,12 @@ impl Ghosts {
         self.names.contains_key(&number)
     }
 
-    /// Removes a name. Returns whether it was present.
     pub(super) fn take(&mut self, number: u64) -> bool {
         let ghost = self.names.remove(&number);
         self.bytes -= ghost.as_ref().map_or(0, |ghost| ghost.bytes);
         ghost.is_some()
     }
 
-    /// Adds a name, and removes the oldest ones above the limit.
     pub(super) fn remember(&mut self, number: u64, bytes: u64) {
         // An object of 0 bytes would be remembered forever.
         let bytes = bytes.max(1);

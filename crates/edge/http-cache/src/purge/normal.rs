@@ -1,8 +1,8 @@
-//! The form in which purges and URLs are compared. It is coarser than the normal form of a URL: a purge may
-//! match too many objects, but must not miss any.
+//! The form in which purges and URLs are compared. A purge may match too many objects, but must not
+//! miss any.
 //!
-//! Scheme and host are in lower case, without a default port and a trailing dot. Percent-encodings are
-//! normalised, also in the query. Repeated slashes are merged.
+//! Scheme and host are in lower case, without a default port and a trailing dot. Percent-encodings
+//! are normalised, and repeated slashes merged.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub fn host(text: &str) -> Result<Purge, Nameless> {
     if is_host(&host) { Ok(Purge::Host(host)) } else { Err(Nameless::Host(text.to_owned())) }
 }
 
-/// The purge of all URLs with this prefix of host and path. A scheme before the host is ignored.
+/// The purge of a prefix of host and path. A scheme is ignored.
 ///
 /// # Errors
 /// Fails if the prefix has no host.
@@ -93,7 +93,6 @@ pub(super) fn host_form(text: &str) -> String {
     host_of(text).trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Normalises a prefix, which may end anywhere in a path or a query.
 pub(super) fn prefix_form(text: &str) -> String {
     let text = without_scheme(text.trim());
     let (authority, target) = text.split_at(text.find(['/', '?']).unwrap_or(text.len()));
@@ -116,8 +115,7 @@ pub(super) fn prefix_form(text: &str) -> String {
     form
 }
 
-/// Whether a normalised URL without its scheme begins with a prefix. A prefix has no scheme, so default ports
-/// of all schemes are ignored.
+/// A prefix has no scheme, so default ports of all schemes are ignored.
 pub(super) fn begins(url: &str, prefix: &str) -> bool {
     if url.starts_with(prefix) {
         return true;
@@ -128,7 +126,7 @@ pub(super) fn begins(url: &str, prefix: &str) -> bool {
     rest.is_some_and(|rest| target.starts_with(rest))
 }
 
-/// The host of a URL without its scheme. The case is preserved, and an IPv6 address keeps its brackets.
+/// Without its scheme. The case is preserved, and an IPv6 address keeps its brackets.
 pub(super) fn host_of(url: &str) -> &str {
     let authority = url.split(['/', '?', '#']).next().unwrap_or_default();
     let authority = authority.rsplit('@').next().unwrap_or_default();
@@ -138,7 +136,6 @@ pub(super) fn host_of(url: &str) -> &str {
     }
 }
 
-/// Removes user information, these ports, and a trailing dot of the host.
 fn authority_form(authority: &str, ports: &[&str]) -> String {
     let authority = authority.rsplit('@').next().unwrap_or_default();
     let authority = ports.iter().find_map(|port| authority.strip_suffix(port)).unwrap_or(authority);
@@ -154,7 +151,6 @@ fn without_scheme(text: &str) -> &str {
     }
 }
 
-/// Removes an incomplete percent-encoding at the end of a prefix.
 fn without_incomplete_encoding(text: &str) -> &str {
     let start = text.len().saturating_sub(2);
     match text.as_bytes().iter().skip(start).position(|&byte| byte == b'%') {

@@ -9,7 +9,6 @@ use segment_store::{Config, Opened, Store};
 
 use crate::bodies::{below, body, config, find_one, put, random, read};
 
-/// A file of a store, which is opened with modified bytes.
 struct Victim {
     config: Config,
     path: PathBuf,
@@ -25,7 +24,6 @@ impl Victim {
         Self { config: config.clone(), bytes: fs::read(&path).unwrap(), path, others }
     }
 
-    /// Opens the store with these bytes in the file, and all other files restored.
     fn open(&self, bytes: &[u8]) -> Result<(Store, Opened), segment_store::Error> {
         for entry in fs::read_dir(&self.config.directory).unwrap() {
             fs::remove_file(entry.unwrap().path()).unwrap();
@@ -58,7 +56,6 @@ fn fill(config: &Config) -> Store {
     store
 }
 
-/// Verifies an object if it exists, and returns its head.
 fn look(store: &Store, key: u64, length: usize) -> Option<Vec<u8>> {
     let found = find_one(store, key)?;
     assert_eq!(read(store, &found, ..), body(key, length), "{key}");
@@ -72,7 +69,6 @@ fn has_what_was_there(store: &Store) {
     assert!(find_one(store, 3).is_none());
 }
 
-/// A truncated record of the last operation has no effect, and nothing else is lost.
 #[test]
 fn a_record_that_broke_off_anywhere_is_as_if_it_had_not_begun() {
     type Step = (fn(&Store), fn(&Store) -> bool);
@@ -103,7 +99,6 @@ fn a_record_that_broke_off_anywhere_is_as_if_it_had_not_begun() {
             if length < victim.bytes.len() {
                 has_what_was_there(&store);
             }
-            // New records can be appended.
             put(&store, 10, 300);
             drop(store);
             let store = Store::open(config.clone()).unwrap().0;
@@ -198,7 +193,6 @@ fn a_flipped_bit_in_a_full_segment_makes_nothing_wrong() {
             let bytes = pieces.map(|pieces| pieces.iter().flat_map(|piece| piece.to_vec()).collect());
             let is_right = bytes.as_ref().map_or(true, |bytes: &Vec<u8>| *bytes == body(key, 8_000));
             assert!(is_right, "{key} {bit}");
-            // Damaged objects are removed and do not reappear.
             if bytes.is_err() {
                 assert!(store.remove(found.id).unwrap());
                 assert!(find_one(&store, key).is_none());

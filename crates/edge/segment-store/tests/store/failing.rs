@@ -90,7 +90,7 @@ fn a_full_disk() {
     assert!(status.unwrap().success(), "needs unshare(1) and a kernel that lets it make user namespaces");
 }
 
-/// In a file system of 8 MiB.
+/// The file system has 8 MiB.
 #[test]
 #[ignore = "the process that `a_full_disk` starts with a file system of its own"]
 fn on_a_full_disk() {
@@ -112,14 +112,14 @@ fn on_a_full_disk() {
             assert!(right(&store, key, 8_000));
         }
     }
-    // Each failure evicts the oldest segment of 1 MiB, so 16 MB in 8 MiB cause about ten failures.
+    // Each failure evicts a segment of 1 MiB, so 16 MB in 8 MiB cause about ten failures.
     assert!((1..30).contains(&refused), "{refused}");
     let objects = |store: &Store| (0..2_000).filter(|key| right(store, *key, 8_000)).count();
     let there = objects(&store);
     assert!(there * 8_000 > 5 << 20, "{there}");
     assert_eq!(store.usage().objects, there as u64);
 
-    // Another file fills the disk: a removal is effective, and is written when there is room.
+    // A removal is effective, and is written when there is room.
     let (last, other) = ((0..2_000).rev().find(|key| right(&store, *key, 8_000)).unwrap(), "other");
     let other = config.directory.join(other);
     drop(fs::write(&other, vec![0; 8 << 20]));

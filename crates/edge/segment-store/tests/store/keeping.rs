@@ -16,7 +16,6 @@ fn open(config: &Config) -> Store {
 fn an_object_is_found_whole_and_in_parts_before_and_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 64 * MIB);
-    // Empty, a part of a block, whole blocks, and one byte more.
     let lengths = [0, 1, 8_000, 65_536, 65_537, 200_000, 3 * 65_536];
     for round in 0..2 {
         let store = open(&config);
@@ -122,7 +121,7 @@ fn the_oldest_goes_first_and_what_was_read_stays() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 8 * MIB);
     let store = open(&config);
-    // 2000 objects of 8 kB are twice the capacity. The first one is read repeatedly, the second one never.
+    // 2000 objects of 8 kB are twice the capacity.
     for key in 0..2_000 {
         put(&store, key, 8_000);
         let first = find_one(&store, 0).unwrap();
@@ -132,7 +131,6 @@ fn the_oldest_goes_first_and_what_was_read_stays() {
     let usage = store.usage();
     assert!(find_one(&store, 1).is_none());
     assert_eq!(usage.objects + usage.evicted, 2_000);
-    // The objects use the capacity except for at most a segment, and are contiguous.
     assert!(usage.objects * 8_000 > config.capacity * 9 / 10, "{usage:?}");
     let there: Vec<_> = (2..2_000).filter(|key| find_one(&store, *key).is_some()).collect();
     assert!(there.iter().zip(&there[1..]).all(|(one, next)| one + 1 == *next));
@@ -172,7 +170,7 @@ fn segments_that_nobody_needs_are_deleted_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&folder, 32 * MIB);
     let store = open(&config);
-    // Segments of 1 MiB. The large object fills ten of them, between two small ones.
+    // Segments of 1 MiB: the large object fills ten of them.
     put(&store, 0, 1_000);
     let large = put(&store, 1, 10_000_000);
     put(&store, 2, 1_000);
@@ -293,7 +291,6 @@ fn one_process_leaves_the_directory_to_another_and_reads_on() {
     assert_eq!(before.state(), State::Released);
 
     let (after, opened) = Store::open(config.clone()).unwrap();
-    // The newest segment has a footer.
     assert_eq!((opened.notes, opened.scanned), (vec![b"one".to_vec()], 0));
     put(&after, 2, 1000);
     after.note(b"two").unwrap();

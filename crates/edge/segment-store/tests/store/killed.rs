@@ -14,7 +14,7 @@ use segment_store::{Config, Store};
 
 use crate::bodies::{below, body, find_one, put, random, read};
 
-/// The child's directory. It is only set for the child.
+/// Only set for the child.
 const DIRECTORY: &str = "LONGHAUL_DISK_DIRECTORY";
 const KILLS: &str = "LONGHAUL_DISK_KILLS";
 
@@ -22,14 +22,14 @@ fn open(directory: &Path) -> (Store, segment_store::Opened) {
     Store::open(Config::new(directory, 64 << 20)).unwrap()
 }
 
-/// The length is derived from the key, so that objects can be verified. One in ten has several blocks.
+/// Derived from the key, so that objects can be verified. One in ten has several blocks.
 fn length(key: u64) -> usize {
     let mut random = random(key);
     let most = if below(&mut random, 10) == 0 { 300_000 } else { 15_000 };
     usize::try_from(below(&mut random, most)).unwrap()
 }
 
-/// One of four keys is removed after it was stored, and one gets another head.
+/// Removes one of four keys after storing it, and replaces the head of another one.
 #[test]
 #[ignore = "the process that `killed` starts and kills"]
 fn child() {
@@ -72,7 +72,7 @@ fn killed() {
     let mut folder = tempfile::tempdir().unwrap();
     let mut said: BTreeMap<(String, u64), ()> = BTreeMap::new();
     for round in 0..kills {
-        // Five rounds, 30 MB at most, so that nothing is evicted.
+        // At most 30 MB in five rounds, so nothing is evicted.
         if round % 5 == 0 {
             folder = tempfile::tempdir().unwrap();
             said.clear();
@@ -109,7 +109,6 @@ fn check(directory: &Path, said: &BTreeMap<(String, u64), ()>) {
     let was = |what: &str, key| said.contains_key(&(what.to_owned(), key));
     let keys = said.keys().filter(|(what, _)| what == "stored").map(|(_, key)| *key);
     let keys: Vec<_> = keys.collect();
-    // And keys that were not acknowledged.
     let last = keys.last().map_or(0, |last| *last);
     for key in keys.iter().copied().chain(last + 1..last + 10) {
         let Some(found) = find_one(&store, key) else {

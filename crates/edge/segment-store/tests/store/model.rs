@@ -1,5 +1,5 @@
-//! Random operations compared with a map: a store returns the last stored object, and removed objects do not
-//! reappear.
+//! Random operations compared with a map: a store returns the last stored object, and removed
+//! objects do not reappear.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ struct Model {
     config: Config,
     random: Random,
     objects: BTreeMap<u64, Expected>,
-    /// Removed or evicted objects.
     gone: Vec<u64>,
     writers: Vec<(u64, usize, usize, Writer)>,
     notes: Vec<Vec<u8>>,
@@ -74,7 +73,6 @@ impl Model {
         self.writers.push((key, length, 0, writer));
     }
 
-    /// Writes a part of an unfinished body, or finishes it.
     fn go_on(&mut self) {
         if self.writers.is_empty() {
             return;
@@ -127,7 +125,6 @@ impl Model {
         }
     }
 
-    /// Checks that an object is unchanged or evicted.
     fn check(&mut self, key: u64) {
         let (store, expected) = (self.store(), &self.objects[&key]);
         let mut found = store.find(&key.to_le_bytes()).unwrap();
@@ -206,7 +203,7 @@ fn a_store_with_room_for_all_has_all() {
 fn a_small_store_has_what_it_did_not_give_up() {
     for seed in 10..22 {
         println!("seed {seed}");
-        // Room for about 40 of the objects, in segments of 128 KiB.
+        // Room for about 40 objects, in segments of 128 KiB.
         let model = run(4 << 20, seed, 1_500);
         assert!(model.gone.len() > 100 && model.objects.len() > 5);
     }

@@ -11,7 +11,6 @@ use crate::bodies::{body, config, find_one, put};
 
 const LENGTH: usize = 8000;
 
-/// A store with an object under the key 1.
 fn stored(capacity: u64) -> (tempfile::TempDir, Store, Id, BlockRef) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(config(&folder, capacity)).unwrap().0;
@@ -72,7 +71,6 @@ fn it_ends_with_its_segment_wherever_its_object_goes() {
             key += 1;
             assert!(key < 100, "the first segment is not given up");
         }
-        // An object that is in use is carried over to the end of the log.
         let again = find_one(&store, 1);
         assert_eq!(again.is_some(), is_used);
         if let Some(again) = again {

@@ -25,7 +25,7 @@ fn what_is_written_is_read_before_the_rest_comes() {
     {
         writer.write(now).unwrap();
         rest = later;
-        // All full blocks except for the last one, which waits for more bytes.
+        // The last block waits for more bytes.
         let there = written.bytes();
         assert_eq!(there, ((writer.length() - 1) / BLOCK as u64) * BLOCK as u64);
         assert_eq!(
@@ -53,7 +53,6 @@ fn what_is_kept_is_there_until_the_store_gives_it_up() {
         put(&store, key, WHOLE);
     }
     assert!(find_one(&store, 1).is_none());
-    // A reader keeps the segments.
     assert_eq!(read(&written, 0), body(1, WHOLE));
     drop(written);
     assert!(!kept.is_there() && kept.written().is_none());
@@ -86,7 +85,6 @@ fn who_never_waits_reads_what_the_kernel_has_in_memory_or_nothing() {
         // Some file systems do not support reads without waiting.
         Err(error) => assert!(error.would_wait(), "{error}"),
     }
-    // A truncated file is not read beyond its end.
     for file in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
         if file.file_name().to_str().unwrap().starts_with("segment") {
             fs::OpenOptions::new().write(true).open(file.path()).unwrap().set_len(BLOCK as u64).unwrap();

@@ -1,5 +1,5 @@
-//! All data centres receive all entries; and the guarantee based on this, over random histories: after a data
-//! centre has acknowledged a purge, none of its visitors receives an older version.
+//! All data centres receive all entries; and after a data centre has acknowledged a purge, none of
+//! its visitors receives an older version.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,6 @@ use crate::histories;
 
 mod stream;
 
-/// The new entries without their positions.
 fn told<E: Clone>(news: &LogDelta<E>) -> Vec<E> {
     news.entries.iter().map(|new| new.entry.clone()).collect()
 }
@@ -23,7 +22,6 @@ fn what_one_lacks_another_tells() {
     assert_eq!((told(&news), news.everything), (vec!["x"], false));
     assert_eq!(b.take(a.after(&b.position(), 9)).entries, [New { log: LogId(1), number: 2, entry: "y" }]);
     assert!(b.covers(&a.position()));
-    // Repeated, and through a third data centre.
     assert_eq!(told(&b.take(a.after(&Position::default(), 9))), Vec::<&str>::new());
     let mut c = ReplicatedLog::new(LogId(3));
     assert_eq!(told(&c.take(b.after(&c.position(), 9))), ["x", "y", "z"]);
@@ -59,10 +57,8 @@ fn what_all_have_is_forgotten_and_counts_all_the_same() {
     assert_eq!((a.remembered(), a.position().to_string()), (1, "1:3".to_owned()));
     let news = c.take(a.after(&c.position(), 9));
     assert_eq!((told(&news), news.everything), (vec!["z"], false));
-    // While the position of a data centre is unknown, nothing is dropped.
     b.forget(&[a.position(), Position::default()]);
     assert_eq!(b.remembered(), 3);
-    // A data centre that joins later has nothing to purge, but cannot detect this.
     assert!(ReplicatedLog::new(LogId(4)).take(a.after(&Position::default(), 9)).everything);
 }
 
@@ -77,11 +73,9 @@ fn a_run_goes_on_where_the_one_before_ended() {
     noted.into_iter().for_each(|new| again.resume(new));
     again.resume_at(&"1:2 2:1 7:9".parse().unwrap());
     assert_eq!(again.position().to_string(), "1:2 2:1 7:9");
-    // It sends the entries that it applied, and reports that it dropped earlier ones.
     let news = ReplicatedLog::new(LogId(3)).take(again.after(&"7:9".parse().unwrap(), 9));
     assert_eq!((told(&news), news.everything), (vec!["x", "y", "z"], false));
     assert!(ReplicatedLog::new(LogId(3)).take(again.after(&Position::default(), 9)).everything);
-    // A gap has the same effect as a log that begins later.
     again.resume(New { log: LogId(1), number: 5, entry: "v" });
     assert_eq!(again.position().reached(LogId(1)), 5);
 }
@@ -92,7 +86,6 @@ fn a_log_that_was_settled_too_early_goes_on() {
     ledgers[0].append([10, 11]);
     let told = ledgers[0].after(&Position::default(), 9);
     ledgers[1].take(told);
-    // The writer of the log is not known to be running, and there is no other data centre.
     assert_eq!(ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]), [LogId(0)]);
     assert!(ledgers[1].covers(&ledgers[0].position()));
     ledgers[0].append([12]);
@@ -101,7 +94,6 @@ fn a_log_that_was_settled_too_early_goes_on() {
     let news = ledgers[1].take(ledgers[0].after(&position, 9));
     assert_eq!(news.entries, [New { log: LogId(0), number: 3, entry: 12 }]);
     assert!(!news.everything && ledgers[1].covers(&ledgers[0].position()));
-    // No data centre appends to the log of another one.
     let news = ledgers[0].take(vec![LogSlice { log: LogId(0), first: 9, forgets: true, entries: vec![7] }]);
     assert!(news.entries.is_empty() && !news.everything);
 }
@@ -114,7 +106,6 @@ fn a_log_that_was_settled_too_early_is_told_from_its_end() {
     ledgers[1].take(told);
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     ledgers[0].append(6..=9);
-    // A message has space for two entries, and the first five are known.
     let mut news = Vec::new();
     for _ in 0..2 {
         let (position, there) = (ledgers[1].position(), ledgers[0].position());
@@ -126,7 +117,6 @@ fn a_log_that_was_settled_too_early_is_told_from_its_end() {
     news.extend(ledgers[1].take(pieces).entries);
     assert_eq!(news.iter().map(|new| new.entry).collect::<Vec<_>>(), [6, 7, 8, 9]);
     assert!(ledgers[1].covers(&ledgers[0].position()));
-    // A peer that is not beyond the end has no new entries, unless it is the writer of that log.
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     assert!(!ledgers[1].hear(LogId(2), &ledgers[0].position()));
     assert_eq!(ledgers[1].position(), Position::default());
@@ -139,13 +129,11 @@ fn who_hears_that_a_log_is_over_knows_how_far_it_went() {
     let mut ledgers = [ReplicatedLog::new(LogId(0)), ReplicatedLog::new(LogId(1))];
     ledgers[0].append(["x", "y", "z"]);
     let late = ledgers[0].after(&"0:1".parse().unwrap(), 9);
-    // It was started after all others had received the log, and has received the first entry since.
     ledgers[1].take(ledgers[0].after(&Position::default(), 1));
     assert!(ledgers[1].end(LogId(0), 3));
     assert_eq!(told(&ledgers[1].take(late)), Vec::<&str>::new());
     assert!(ledgers[1].covers(&"0:3".parse().unwrap()) && !ledgers[1].covers(&"0:4".parse().unwrap()));
     assert_eq!(ledgers[1].position(), Position::default());
-    // The same applies to an unknown log; a log with later entries has not ended.
     assert!(ledgers[1].end(LogId(7), 2) && !ledgers[1].end(LogId(7), 1) && ledgers[1].end(LogId(7), 4));
     assert_eq!(ledgers[1].over(&"0:3 7:4".parse().unwrap()).to_string(), "0:3 7:4");
     assert_eq!(ledgers[1].over(&"0:2 7:2".parse().unwrap()), Position::default());
@@ -158,7 +146,7 @@ fn who_lacks_some_of_a_log_that_is_settled_purges_everything() {
         [ReplicatedLog::new(LogId(0)), ReplicatedLog::new(LogId(1)), ReplicatedLog::new(LogId(2))];
     ledgers[0].append(["x", "y", "z"]);
     ledgers[1].take(ledgers[0].after(&Position::default(), 9));
-    // A data centre that was not counted has two of the three entries, and a new one has received nothing.
+    // An uncounted data centre has two of the three entries, and a new one has received nothing.
     ledgers[2].take(ledgers[0].after(&Position::default(), 2));
     ledgers[1].settle(&BTreeSet::from([LogId(1)]), &[]);
     let said = ledgers[2].position();
@@ -183,7 +171,6 @@ fn what_one_has_settled_the_others_forget() {
     assert_eq!(over.to_string(), "0:1");
     assert!(over.logs().all(|(log, number)| ledgers[2].end(log, number)));
     assert_eq!(ledgers[2].position(), Position::default());
-    // The own log cannot be ended by others.
     assert!(!ledgers[0].end(LogId(0), 1));
     assert_eq!(ledgers[0].position().to_string(), "0:1");
 }
@@ -196,7 +183,6 @@ fn who_is_behind_what_is_remembered_purges_everything() {
     assert!(news.everything);
     assert_eq!(news.entries.len(), REMEMBERED);
     assert!(b.covers(&a.position()));
-    // Another data centre receives it from there.
     let mut c = ReplicatedLog::new(LogId(3));
     assert!(c.take(b.after(&c.position(), usize::MAX)).everything);
 }
@@ -216,7 +202,6 @@ fn a_log_that_is_over_is_forgotten_when_all_have_it() {
     let seen = others(&ledgers);
     ledgers[1].settle(&alive, &seen);
     assert_eq!(ledgers[1].position().to_string(), "");
-    // A peer that still has the log is not ahead, and its entries are not new.
     assert!(ledgers[1].covers(&ledgers[2].position()));
     assert_eq!(told(&ledgers[1].take(pieces)), Vec::<&str>::new());
 }
@@ -244,44 +229,35 @@ fn a_position_is_read_as_it_is_written() {
 
 const CENTRES: usize = 4;
 
-/// Entries per message: far fewer than in a history, as in the edge.
+/// Far fewer than in a history, as in the edge.
 const MOST_TOLD: usize = 2;
 
-/// Messages after which each data centre has received all entries: more than a history has entries.
+/// More messages than a history has entries.
 const ENOUGH: usize = 200;
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The origin's object changes, and a data centre receives the purge.
     Purge { at: usize },
-    /// A data centre that lacks the object sends a request to another one, or to the origin.
     Ask { at: usize, whom: Option<usize> },
-    /// One of the messages in flight arrives, not necessarily the oldest.
+    // Not necessarily the oldest message in flight.
     Arrive { which: usize },
-    /// A data centre requests the purges of another one, if they are connected, and both receive the other's
-    /// position.
+    // If they are connected. Both receive the other's position.
     Tell { from: usize, to: usize },
-    /// A data centre sends the entries that another one lacks, as far as is known; they arrive later.
+    // The entries that the receiver lacks, as far as is known. They arrive later.
     Send { from: usize, to: usize },
-    /// The link between two data centres is cut or restored.
     Cut { a: usize, b: usize },
-    /// A data centre receives a network file in which another one is missing or present again.
+    // A network file in which another data centre is missing or present again.
     File { at: usize, other: usize },
-    /// A data centre restarts with an empty cache and a new log.
     Restart { at: usize },
-    /// A data centre with a disk restarts with its cache and its applied entries.
+    // With its cache and its applied entries from the disk.
     Resume { at: usize },
-    /// A data centre drops entries that all others have, and ended logs, as far as it knows.
     Look { at: usize },
-    /// A data centre publishes the entries that the stream lacks, as far as it knows.
     Put { at: usize },
-    /// A data centre reads this number of messages from the stream, if there are any.
+    // Reads this number of messages from the stream, if there are any.
     Read { at: usize, messages: usize },
-    /// A data centre sends its position as a transient message, and another one receives it.
     Say { from: usize, to: usize },
 }
 
-/// A message in flight: a request to another data centre or the origin, its response, or entries of a ledger.
 #[derive(Debug, Clone)]
 enum Flight {
     Request { from: usize, run: u64, to: Option<usize>, began: usize, position: Position },
@@ -289,7 +265,6 @@ enum Flight {
     Message { from: usize, to: usize, message: Message },
 }
 
-/// The message between data centres, as in the edge.
 #[derive(Debug, Clone)]
 struct Message {
     log: LogId,
@@ -298,32 +273,24 @@ struct Message {
     pieces: Vec<LogSlice<u64>>,
 }
 
-/// The known state of a peer: its own log, its position, and the last position that it reported.
 struct Known {
     log: LogId,
     position: Position,
     said: Position,
 }
 
-/// A data centre, whose cache has at most one object. A purge contains the version that the object had after
-/// it.
+/// The cache has at most one object. A purge contains the version that the object had after it.
 struct Centre {
     ledger: ReplicatedLog<u64>,
     known: BTreeMap<usize, Known>,
-    /// The peers that its network file lacks.
     missing: BTreeSet<usize>,
-    /// The number of purges that it has applied: its epoch.
     done: usize,
-    /// The applied entries, as stored on its disk.
+    /// As stored on its disk.
     noted: Vec<New<u64>>,
-    /// The position up to which entries are not stored individually.
     reached: Position,
-    /// The version of the cached object, unless it is purged.
     stored: Option<u64>,
-    /// The oldest version that visitors may receive: older ones were purged here, or their purge was
-    /// acknowledged to others.
+    /// The oldest version that visitors may receive.
     promised: u64,
-    /// The number of stream messages that it has read, and the position of the stream as it knows it.
     read: usize,
     in_stream: Position,
 }
@@ -344,7 +311,6 @@ impl Centre {
         }
     }
 
-    /// The entries that another data centre lacks, as far as is known.
     fn message_to(&self, receiver: usize) -> Message {
         match self.known.get(&receiver) {
             Some(known) => self.message(&known.position, &known.said),
@@ -436,10 +402,9 @@ struct World {
     version: u64,
     flights: Vec<Flight>,
     cut: BTreeSet<(usize, usize)>,
-    /// The messages, except dropped ones.
     stream: Vec<Option<LogSlice<u64>>>,
     runs: u64,
-    /// Whether the guarantee holds: not while network files differ.
+    /// Not while network files differ.
     is_promised: bool,
 }
 
@@ -456,7 +421,6 @@ impl World {
         a != b && is_known && !self.cut.contains(&(a.min(b), a.max(b)))
     }
 
-    /// Connects all data centres; after they have exchanged entries, all have received everything.
     fn come_together(&mut self) -> Result<(), TestCaseError> {
         self.cut.clear();
         self.centres.iter_mut().for_each(|centre| centre.missing.clear());
@@ -486,7 +450,6 @@ impl World {
         }
     }
 
-    /// Sends until the receiver has everything.
     fn tell_all(&mut self, from: usize, to: usize) -> Result<(), TestCaseError> {
         let lacks = |world: &Self| {
             let [there, here] = [to, from].map(|at| &world.centres[at].ledger);
@@ -495,7 +458,6 @@ impl World {
         for _ in 0..ENOUGH {
             if self.reach(from, to) && lacks(self) {
                 self.tell(from, to);
-                // An ended log is omitted from messages once the sender knows that it has ended.
                 self.tell(to, from);
             }
         }
@@ -523,7 +485,6 @@ impl World {
             Step::Ask { at, whom } => {
                 let centre = &self.centres[at];
                 if let Some(version) = centre.stored {
-                    // A hit for a visitor.
                     let is_kept = version >= centre.promised || !self.is_promised;
                     prop_assert!(is_kept, "{at} serves {version}");
                     return Ok(());
@@ -556,8 +517,6 @@ impl World {
                 }
             }
             Step::Restart { at } => {
-                // Entries that no peer has received are lost with the data centre and its cache; so it sends
-                // them to one peer first.
                 let to = (at + 1) % CENTRES;
                 self.tell_all(at, to)?;
                 let position = self.centres[at].ledger.position();
@@ -593,7 +552,8 @@ impl World {
             Flight::Request { from, run, to, began, position } => {
                 let version = match to {
                     Some(to) if self.reach(from, to) => {
-                        // The receiver is behind: it catches up with the sender, or fails the request.
+                        // The receiver is behind: it catches up with the sender, or fails the
+                        // request.
                         for _ in 0..ENOUGH {
                             if !self.centres[to].ledger.covers(&position) {
                                 self.tell(from, to);
@@ -639,7 +599,6 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same in a network whose files differ at times.
 fn steps_with_files() -> impl Strategy<Value = Step> {
     let file = (0..CENTRES, 0..CENTRES).prop_map(|(at, other)| Step::File { at, other });
     prop_oneof![15 => steps(), 1 => file]
@@ -659,8 +618,7 @@ proptest! {
         world.come_together()?;
     }
 
-    /// A data centre whose network file lacks another one treats that one's log as ended. All data centres
-    /// still receive everything once they have the same file.
+    /// A data centre whose network file lacks another one treats that one's log as ended.
     #[test]
     fn all_hear_of_everything_though_files_of_the_network_differed(
         steps in prop::collection::vec(steps_with_files(), 1..120)

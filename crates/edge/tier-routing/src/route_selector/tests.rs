@@ -13,19 +13,16 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// The true state, and the state known to each data centre.
 struct World {
     network: Network,
     zone: Zone,
     links: Vec<Vec<Duration>>,
     measured: Measurements,
-    /// Which data centres are up, and which can connect to the origin.
     is_up: Vec<bool>,
     reaches: Vec<bool>,
     health: Vec<Health>,
     reach: Vec<RouteSelector>,
     now: Duration,
-    /// Attempts to connect to the origin, and its responses.
     attempts: u64,
     responses: u64,
 }
@@ -51,7 +48,6 @@ impl World {
         }
     }
 
-    /// Sends a request without a body; returns whether it received a response.
     fn request(&mut self, here: DataCentreId, role: Role, key: u64, through: &[DataCentreId]) -> bool {
         let at = usize::from(here.0);
         loop {
@@ -68,7 +64,6 @@ impl World {
             if self.request(centre, role, key, &[through, &[here]].concat()) {
                 return true;
             }
-            // The upper tier reports that it cannot reach the origin.
             break;
         }
         self.at_origin(here, role, through)
@@ -137,14 +132,13 @@ fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
     for number in 0..700_u64 {
         let before = world.attempts;
         assert!(world.request(DataCentreId(0), Role::Lower, number, &[]), "no visitor notices");
-        // One attempt is that of the detour; another one is a test of the direct route.
         if world.attempts - before == 2 {
             tested.push(number);
         }
     }
     assert_eq!(tested, [0, 5, 25, 125, 625]);
     assert_eq!(world.responses, 700);
-    // The route recovers, and the next test detects this: the 3125th request after the failure.
+    // The next test detects the recovery: the 3125th request after the failure.
     world.reaches[0] = true;
     for number in 700..3126 {
         let before = world.attempts;
@@ -155,8 +149,8 @@ fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
     }
 }
 
-/// Simulates a path with one request per second that is cut for a while; the data centre makes a connection
-/// without a request every 10 s while the route is failed. Returns the times of direct requests in seconds.
+/// One request per second, and a connection without a request every 10 s while the route is failed.
+/// Returns the times of direct requests in seconds.
 fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec<u64> {
     let world = World::new(2, 3, |network| Zone::new(network, Topology::None, Regional::Skipped));
     let mut reach = RouteSelector::new(3);
@@ -182,7 +176,6 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
             if route == Route::Direct {
                 direct.push(second);
                 if is_cut {
-                    // On a connection that was made before the cut.
                     let failed = (route, Some(Fault::HttpResponseTimeout));
                     next = reach.failed(now, &mut tries, failed, Replay::Harmless, &around);
                     continue;
@@ -199,11 +192,9 @@ fn seconds_of_direct_requests(cut: std::ops::Range<u64>, is_silent: bool) -> Vec
 fn what_was_cut_is_used_again_after_the_first_connection() {
     let direct = seconds_of_direct_requests(50..80, false);
     let during: Vec<_> = direct.iter().copied().filter(|second| (50..80).contains(second)).collect();
-    // The first request, the 5th and 25th after it, and those after the failed connect at 55, which is a
-    // separate fault.
+    // The first request, the 5th and 25th after it, and those after the separate fault at 55.
     assert_eq!(during, [50, 55, 59, 75, 79]);
-    // The path recovers at 80, a connection is made at 85, and all requests are direct from then on, not only
-    // from the 125th at 175.
+    // The path recovers at 80 and a connection is made at 85, before the 125th request at 175.
     assert_eq!(
         direct.iter().filter(|second| **second >= 80).copied().collect::<Vec<_>>(),
         Vec::from_iter(85..400)
@@ -214,8 +205,8 @@ fn what_was_cut_is_used_again_after_the_first_connection() {
 fn an_origin_that_connects_and_never_answers_is_tried_once_more_and_then_by_its_turns() {
     let direct = seconds_of_direct_requests(50..400, true);
     let during: Vec<_> = direct.into_iter().filter(|second| *second >= 50).collect();
-    // The connect at 55 triggers a test by the 5th request, which was due anyway; later connects trigger no
-    // further tests.
+    // The connect at 55 triggers a test by the 5th request; later connects trigger no further
+    // tests.
     assert_eq!(during, [50, 55, 75, 175]);
 }
 
@@ -237,16 +228,13 @@ fn what_must_not_be_sent_again_is_not() {
     assert_eq!(reach.beside(ms(250), &tries, &around), Some(Route::Through(DataCentreId(1))));
     let failed = (Route::Direct, Some(Fault::HttpResponseTimeout));
     assert_eq!(reach.failed(ms(1), &mut tries, failed, Replay::Forbidden, &around), None);
-    // The next request uses another route, without a race.
     let (_, next) = reach.begin(ms(2), origin(), &around);
     assert_eq!(next, Next { route: Route::Through(DataCentreId(1)), hedge: None });
-    // A detour without capacity is skipped, but used by the next request.
     let (mut tries, Next { route, .. }) = reach.begin(ms(2), origin(), &around);
     let passed_by = reach.failed(ms(2), &mut tries, (route, None), Replay::Harmless, &around);
     assert_eq!((route, passed_by), (Route::Through(DataCentreId(1)), Some(Route::Through(DataCentreId(2)))));
     assert_eq!(reach.begin(ms(2), origin(), &around).1.route, route);
     assert_eq!(reach.failures().listed(ms(2)).count(), 1, "the direct one");
-    // A zone without detours has only the direct route.
     let (_, next) = reach.begin(ms(3), origin(), &RouteInputs { allows_detours: false, ..around });
     assert_eq!(next, Next { route: Route::Direct, hedge: None });
 }
@@ -256,7 +244,6 @@ fn the_nearest_detour_that_works_is_taken() {
     let mut world = World::new(4, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
     world.reaches = vec![false, false, true, true];
     assert!(world.request(DataCentreId(0), Role::Lower, 1, &[]));
-    // It tried its neighbour without success, and records the failure.
     assert_eq!(world.attempts, 3);
     assert!(world.request(DataCentreId(0), Role::Lower, 2, &[]));
     assert_eq!(world.attempts, 4);
@@ -271,7 +258,6 @@ fn a_dead_origin_costs_a_request_so_many_tries_and_no_more() {
     for key in 0..200 {
         let before = world.attempts;
         assert!(!world.request(DataCentreId(0), Role::Lower, key, &[]));
-        // Three at the upper tier and three here, each of which may be a detour with one attempt.
         assert!(world.attempts - before <= 6);
     }
 }
@@ -324,9 +310,8 @@ fn zones() -> impl Strategy<Value = (Topology, Regional)> {
 proptest! {
     #![proptest_config(histories::or(100))]
 
-    /// Data centres fail and recover, and so do routes to the origin. A request fails only if no reachable
-    /// data centre can connect to the origin; and each successful request costs the origin one response,
-    /// whichever tier has failed.
+    /// A request fails only if no reachable data centre can connect to the origin, and each
+    /// successful request costs the origin one response.
     #[test]
     fn a_request_fails_only_if_nobody_reaches_the_origin(
         events in events(),
@@ -340,7 +325,6 @@ proptest! {
                 Event::Up(at, is_up) => {
                     world.is_up[usize::from(at)] = is_up;
                     if is_up {
-                        // Its neighbours are notified of recovery; they detect the failure themselves.
                         world.health.iter_mut().for_each(|health| health.set(DataCentreId(at), State::Up));
                     }
                 }

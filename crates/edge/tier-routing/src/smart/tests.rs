@@ -13,7 +13,7 @@ fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Data centres on a line; distances are round-trip times of light in milliseconds.
+/// Distances on a line are round-trip times of light in milliseconds.
 fn network(names: &[(&str, u64)]) -> Network {
     let centre = |&(name, _): &(&str, u64)| Centre { name: name.into(), region: "r".into(), weight: 1 };
     let places: Vec<_> = names.iter().map(|&(_, place)| ms(place)).collect();
@@ -22,7 +22,7 @@ fn network(names: &[(&str, u64)]) -> Network {
     })
 }
 
-/// A history in which each data centre connects every 10 s, followed by a review.
+/// Each data centre connects every 10 s, followed by a review.
 struct History {
     network: Network,
     measured: Measurements,
@@ -38,7 +38,6 @@ impl History {
         Self { network, measured, health: Health::default(), smart: Smart::new(Tuning::default()), now: s(0) }
     }
 
-    /// Continues for this time with these connect times.
     fn go_on(&mut self, time: Duration, connects: &[u64]) {
         let end = self.now + time;
         while self.now < end {
@@ -88,7 +87,6 @@ fn the_nearest_is_chosen_as_soon_as_it_has_measured_enough() {
 fn the_first_to_have_measured_is_not_the_nearest_for_that() {
     for (has_told, expected) in [(true, "fra"), (false, "lhr")] {
         let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
-        // Sydney is down and not waited for.
         history.health.set(DataCentreId(2), crate::State::Down);
         let measure = |history: &mut History, centre, connect, at| {
             (0..5).for_each(|_| history.measured.add(at, DataCentreId(centre), ms(connect)));
@@ -106,7 +104,7 @@ fn the_first_to_have_measured_is_not_the_nearest_for_that() {
         }
         history.smart.review(s(19), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), if has_told { "fra" } else { "unknown" });
-        // A data centre without measurements is waited for until 15 s after the first measurement.
+        // Waits until 15 s after the first measurement.
         history.smart.review(s(20), &history.network, (&history.measured, &[]), &history.health);
         assert_eq!(history.chosen(), expected);
     }
@@ -123,7 +121,6 @@ fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
         review(history, at);
     };
     measure(&mut history, 0, 12, s(5));
-    // No reachable data centre has measured for longer than the waiting time.
     history.health.set(DataCentreId(0), crate::State::Down);
     (6..100).for_each(|at| review(&mut history, s(at)));
     assert_eq!(history.chosen(), "unknown");
@@ -138,14 +135,13 @@ fn the_first_to_be_back_is_not_the_nearest_for_that_either() {
 fn a_little_nearer_is_no_reason() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
-    // 10 % of 40 ms are required, and the difference is 3 ms.
+    // 10 % of 40 ms are required.
     history.go_on(s(3600), &[40, 37]);
     assert_eq!(history.chosen(), "lhr");
     assert_eq!(
         history.reason(),
         "lhr stays: fra connects to the origin in 37.0 ms instead of 40.0 ms, and a change has to save 4.0 ms"
     );
-    // 10 % of 10 ms are 1 ms, but at least 2 ms are required.
     history.go_on(s(3600), &[10, 9]);
     assert_eq!(history.chosen(), "lhr");
 }
@@ -154,7 +150,7 @@ fn a_little_nearer_is_no_reason() {
 fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_hour() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
     history.go_on(s(600), &[40, 50]);
-    // The median of 31 samples changes after 16 samples, 160 s; then 300 s must pass.
+    // The median of 31 changes after 16 samples, 160 s; then 300 s must pass.
     history.go_on(s(450), &[40, 20]);
     assert_eq!(history.chosen(), "lhr");
     assert!(
@@ -169,7 +165,7 @@ fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_h
     let lhr = Some(DataCentreId(0));
     assert_eq!(history.smart.former(changed + s(3599)), lhr);
     assert_eq!(history.smart.former(changed + s(3600)), None);
-    // Within the hour after a change the former data centre is not chosen again, however near it is.
+    // Within the hour after a change the former data centre is not chosen again.
     history.go_on(s(3590), &[5, 20]);
     assert_eq!((history.chosen(), history.smart.choice().former), ("fra", lhr));
     history.go_on(s(10), &[5, 20]);
@@ -196,7 +192,6 @@ fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
     history.health.set(DataCentreId(1), crate::State::Down);
     history.go_on(s(300), &[40, 20, 60]);
     assert_eq!(history.chosen(), "fra");
-    // Meanwhile the next candidate is used.
     assert_eq!(history.smart.candidates().map(|id| id.0).collect::<Vec<_>>(), [1, 0, 2]);
     history.go_on(s(10), &[40, 20, 60]);
     assert_eq!(history.chosen(), "lhr");
@@ -205,7 +200,7 @@ fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
 #[test]
 fn an_origin_that_is_everywhere_is_not_near_anybody() {
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
-    // 3 and 9 ms with 160 ms of light between them: 148 are missing; 144 are missing between fra and syd.
+    // 3 and 9 ms with 160 ms of light between them: 148 are missing.
     history.go_on(s(60), &[3, 2, 9]);
     assert_eq!(history.chosen(), "several places");
     assert_eq!(
@@ -214,8 +209,7 @@ fn an_origin_that_is_everywhere_is_not_near_anybody() {
          other and back; keys are spread over the large data centres"
     );
     assert_eq!(history.smart.candidates().count(), 0);
-    // The origin moves to one location near Frankfurt. This is recognised after 310 s, when all old samples
-    // of Sydney's median have expired, plus 300 s.
+    // This is recognised when all old samples of Sydney's median have expired, plus 300 s.
     history.go_on(s(300), &[8, 2, 158]);
     assert_eq!(history.chosen(), "several places");
     history.go_on(s(400), &[8, 2, 158]);
@@ -225,7 +219,6 @@ fn an_origin_that_is_everywhere_is_not_near_anybody() {
 #[test]
 fn light_is_not_overtaken_by_data_centres_at_the_edge_of_town() {
     let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
-    // The origin is between the two, whose positions are slightly inaccurate: 9.2 instead of 10.
     history.go_on(s(60), &[5, 5]);
     assert_eq!(history.chosen(), "lhr");
     let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
@@ -246,11 +239,9 @@ fn who_has_just_started_takes_over_what_the_others_have_chosen() {
     };
     told(&mut history, &[]);
     assert_eq!(history.chosen(), "unknown");
-    // Nothing was measured yet; with equal votes the first data centre is selected.
     told(&mut history, &[1, 0]);
     assert_eq!((history.chosen(), history.smart.former(history.now)), ("lhr", None));
     assert_eq!(history.reason(), "lhr, the choice of most other data centres");
-    // Votes for a data centre that is down are ignored.
     let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
     history.health.set(DataCentreId(0), crate::State::Down);
     told(&mut history, &[0, 0, 1]);
@@ -273,7 +264,6 @@ fn who_is_alone_with_a_choice_takes_over_that_of_most_after_a_while() {
     };
     go_on(&mut history, s(29), &[0, 0]);
     assert_eq!(history.chosen(), "fra");
-    // The reports were only delayed.
     go_on(&mut history, s(5), &[1, 0]);
     go_on(&mut history, s(30), &[0, 0]);
     assert_eq!(history.chosen(), "fra");
@@ -292,14 +282,13 @@ fn nobody_measures_and_nothing_changes() {
 proptest! {
     #![proptest_config(histories::or(12))]
 
-    /// For any behaviour of the network, a change is followed by an hour without one, unless the chosen data
-    /// centre is down, or was down for so long that it has too few measurements.
+    /// A change is followed by an hour without one, unless the chosen data centre is down, or was
+    /// down for so long that it has too few measurements.
     #[test]
     fn no_flapping(
         seed in any::<u64>(),
         outages in prop::collection::vec((0_usize..3000, 0_u16..3, 1_usize..200), 0..4),
     ) {
-        // Light takes no time between them, so that they never indicate several locations.
         let mut history = History::of(&[("a", 0), ("b", 0), ("c", 0)]);
         let mut connects = [50_i64, 50, 50];
         let (mut last, mut before) = (None, Basis::Unknown);
@@ -322,7 +311,6 @@ proptest! {
                     let was_up = history.health.is_up(was) && measures;
                     prop_assert!(!was_up || history.now - last >= pause, "{:?} after {last:?}", history.now);
                     prop_assert!(history.now - last >= s(300));
-                    // The first choice has no warm cache to lose.
                     pause = s(3600);
                 }
                 (last, before) = (Some(history.now), basis);
@@ -330,8 +318,7 @@ proptest! {
         }
     }
 
-    /// Data centres restart and are partitioned at any time, and receive the same measurements. Half a minute
-    /// after all are up and connected, they have made the same choice and keep it.
+    /// Half a minute after all are up and connected, they have made the same choice and keep it.
     #[test]
     fn all_come_to_the_same_choice(
         steps in prop::collection::vec((any::<u8>(), 0_usize..4, prop::array::uniform4(0_i64..7)), 50..400),
@@ -371,7 +358,6 @@ proptest! {
             let choices = step(&mut smart, &[false; 4], &connects);
             agreed.push(choices.iter().all(|choice| *choice == choices[0]));
         }
-        // A minute until all agree, and a moment whenever the first data centre changes to a nearer one.
         let apart: Vec<_> = (0..agreed.len()).filter(|step| !agreed[*step]).collect();
         prop_assert!(apart.len() <= 12, "{apart:?}");
         prop_assert!(apart.iter().all(|step| *step < 900), "{apart:?}");
@@ -382,7 +368,8 @@ proptest! {
         let mut history = History::of(&[("a", 0), ("b", 0)]);
         history.go_on(s(60), &[50, 55]);
         for (a, b) in noise {
-            // Medians are in 50..=53 and 47..=50: at most 6 ms nearer, of which 5 to 5.3 are required.
+            // Medians are in 50..=53 and 47..=50: at most 6 ms nearer, of which 5 to 5.3 are
+            // required.
             history.step(&[50 + a, 50 - b.min(2)]);
         }
         prop_assert_eq!(history.chosen(), "a");

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Centre, Measurements, State, Tuning, histories};
 
-/// A region with three data centres, and one with two.
 const NAMES: [(&str, &str); 5] =
     [("lhr", "weur"), ("fra", "weur"), ("ams", "weur"), ("nyc", "enam"), ("bos", "enam")];
 
@@ -20,7 +19,7 @@ fn id(name: &str) -> DataCentreId {
     DataCentreId(u16::try_from(position).unwrap())
 }
 
-/// The choice that results from these connect times in milliseconds.
+/// Connect times in milliseconds.
 fn smart(network: &Network, connects: &[u64]) -> Smart {
     let mut smart = Smart::new(Tuning::default());
     let mut measured = Measurements::new(network.len());
@@ -37,7 +36,6 @@ fn down(names: &[&str]) -> Health {
     health
 }
 
-/// The next hop as text, such as "fra:Upper(1)" or "origin".
 fn asked(zone: &Zone, here: &str, role: Role, key: u64, health: &Health) -> String {
     let network = network();
     let asked = Asked { here: id(here), role, key: KeyHash(key), through: &[] };
@@ -50,10 +48,8 @@ fn asked(zone: &Zone, here: &str, role: Role, key: u64, health: &Health) -> Stri
 #[test]
 fn smart_asks_the_nearest_through_the_region() {
     let network = network();
-    // fra is the nearest to the origin, ams is second.
     let topology = || Topology::Smart(smart(&network, &[9, 3, 5, 80, 85]).into());
     let zone = Zone::new(&network, topology(), Regional::Asked);
-    // A key for which bos is the regional tier.
     let key =
         (0..).find(|&key| network.hubs(id("nyc")).first(KeyHash(key), |_| true) == Some(id("bos"))).unwrap();
     for (here, role, dead, expected) in [
@@ -87,7 +83,6 @@ fn an_upper_tier_asks_the_one_whose_place_it_took() {
         }
         smart.review(later(seconds), &network, (&measured, &[]), &Health::default());
     }
-    // The first choice has no former data centre.
     let zone = Zone::new(&network, Topology::Smart(smart.into()), Regional::Skipped);
     let ask = |now, here: &str, role, through: &[DataCentreId], health: &Health| {
         let asked = Asked { here: id(here), role, key: KeyHash(1), through };
@@ -102,7 +97,7 @@ fn an_upper_tier_asks_the_one_whose_place_it_took() {
     assert_eq!(ask(1300, "lhr", Role::Upper(1), &[id("nyc")], &up), former);
     assert_eq!(ask(1300, "lhr", Role::Lower, &[], &up), former);
     assert_eq!(ask(1300, "fra", Role::Former, &[], &up), Hop::Origin);
-    // The request came from there, where the fill waits for this response.
+    // The fill there waits for this response.
     assert_eq!(ask(1300, "lhr", Role::Upper(1), &[id("fra")], &up), Hop::Origin);
     assert_eq!(ask(1300, "lhr", Role::Upper(1), &[], &down(&["fra"])), Hop::Origin);
     assert_eq!(ask(1300 + 3600, "lhr", Role::Upper(1), &[], &up), Hop::Origin);
@@ -122,7 +117,6 @@ fn generic_spreads_keys_and_moves_those_of_the_dead_only() {
         assert!(!before.contains("Regional"));
         *counts.entry(before).or_default() += 1;
     }
-    // lhr itself requests a fifth of the keys from the origin.
     assert_eq!(counts.len(), 5);
     assert!(counts["origin"] > 100 && counts["ams:Upper(1)"] > 100, "{counts:?}");
     assert_eq!(asked(&zone, "ams", Role::Upper(1), 7, &up), "origin");
@@ -151,21 +145,18 @@ fn an_operators_map_may_have_several_steps() {
         ("lhr", Role::Upper(2), &[], "fra:Upper(3)"),
         ("fra", Role::Upper(3), &[], "origin"),
         ("fra", Role::Lower, &[], "origin"),
-        // Unreachable data centres are skipped.
         ("bos", Role::Lower, &["nyc"], "lhr:Upper(1)"),
         ("bos", Role::Lower, &["nyc", "lhr", "fra"], "origin"),
         ("bos", Role::Detour, &[], "origin"),
     ] {
         assert_eq!(asked(&zone, here, role, 1, &down(dead)), expected, "{here} {role:?} without {dead:?}");
     }
-    // In weur, lhr and ams forward to fra, a neighbour. In enam, no other data centre has the same upper tier
-    // as nyc, so nyc is its own regional tier.
+    // In weur, lhr and ams forward to fra, a neighbour. In enam, nyc is its own regional tier.
     let zone = Zone::new(&network, Topology::Custom(map), Regional::Asked);
     for key in 0..50 {
         assert_eq!(asked(&zone, "ams", Role::Lower, key << 57, &Health::default()), "fra:Upper(1)");
         assert_eq!(asked(&zone, "nyc", Role::Lower, key << 57, &Health::default()), "lhr:Upper(1)");
     }
-    // With the same upper tier in another region, they share one regional tier per key.
     let map = Custom::new(&network, [("bos", "fra"), ("nyc", "fra")].map(|(a, b)| (id(a), id(b)))).unwrap();
     let zone = Zone::new(&network, Topology::Custom(map), Regional::Asked);
     let hubs: std::collections::BTreeSet<_> = (0..50)
@@ -174,7 +165,6 @@ fn an_operators_map_may_have_several_steps() {
     assert_eq!(hubs.into_iter().collect::<Vec<_>>(), ["bos:Regional", "fra:Upper(1)"]);
 }
 
-/// The zone as configured in one data centre, which may differ from others.
 fn any_zone() -> impl Strategy<Value = Zone> {
     let regional = prop_oneof![Just(Regional::Asked), Just(Regional::Skipped)];
     let topology = prop_oneof![
@@ -193,8 +183,7 @@ fn any_zone() -> impl Strategy<Value = Zone> {
 proptest! {
     #![proptest_config(histories::or(256))]
 
-    /// Also if each data centre has another configuration, other measurements and another view of
-    /// reachability.
+    /// Also if each data centre has another configuration and another view of reachability.
     #[test]
     fn no_request_goes_round(
         zones in prop::collection::vec(any_zone(), 5),

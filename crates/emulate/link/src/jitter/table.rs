@@ -17,8 +17,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Parses a distribution file of iproute2 (`*.dist`): at most 65536 integers in units of 1/8192 spread.
-    /// Text after a `#` is ignored.
+    /// Parses a distribution file of iproute2 (`*.dist`), in units of 1/8192 spread.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut deviations = Vec::new();
         for (line, word) in words(bytes) {
@@ -31,7 +30,7 @@ impl Table {
         Self::new(deviations).ok_or(FileError::Empty { expected: EXPECTED })
     }
 
-    /// Deviations in units of 1/8192 spread; `None` if empty.
+    /// In units of 1/8192 spread; `None` if empty.
     pub(crate) fn new(deviations: Vec<i16>) -> Option<Self> {
         let least = *deviations.iter().min()?;
         Some(Self { deviations, least })

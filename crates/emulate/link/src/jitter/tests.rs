@@ -4,7 +4,6 @@ use super::*;
 
 const DRAWS: u32 = 100_000;
 
-/// Deviations in spreads.
 fn draws(shape: &Shape) -> Vec<f64> {
     let mut random = Random::new(3, [0; 8]);
     (0..DRAWS).map(|_| shape.draw(&mut random)).collect()
@@ -22,8 +21,7 @@ fn deviation(values: &[f64]) -> f64 {
 #[test]
 fn uniform_has_its_moments() {
     let draws = draws(&Shape::Uniform);
-    // sd 1 / sqrt(3); of the mean of 1e5 that is 0.0018. The sd's own error: sqrt(kurtosis - 1) sd / (2 sqrt(n)) with
-    // kurtosis 1.8, 0.0008. Four of each.
+    // sd of the mean 0.0018, of the sd 0.0008 (kurtosis 1.8); four of each.
     assert!(mean(&draws).abs() < 0.0073, "{}", mean(&draws));
     assert!((deviation(&draws) - 1.0 / 3.0_f64.sqrt()).abs() < 0.0033, "{}", deviation(&draws));
 }
@@ -31,11 +29,9 @@ fn uniform_has_its_moments() {
 #[test]
 fn normal_has_its_moments() {
     let draws = draws(&Shape::Normal);
-    // 1 / sqrt(1e5) = 0.0032, and 1 / sqrt(2e5) = 0.0022 for the deviation; four of each. The cut takes 5e-4 of the
-    // variance.
+    // sd of the mean 0.0032, of the deviation 0.0022; four of each.
     assert!(mean(&draws).abs() < 0.0127, "{}", mean(&draws));
     assert!((deviation(&draws) - 1.0).abs() < 0.009, "{}", deviation(&draws));
-    // 15.87 % lie beyond one deviation: 15 866 +- 4 * 116.
     let beyond = draws.iter().filter(|draw| **draw > 1.0).count();
     assert!((15_400..=16_330).contains(&beyond), "{beyond}");
 }
@@ -43,15 +39,13 @@ fn normal_has_its_moments() {
 #[test]
 fn pareto_has_its_quantiles() {
     let draws = draws(&Shape::Pareto);
-    // P(X > x) = (3/2 + x sqrt(3) / 2)^-3; its fourth moment is infinite, so quantiles are tested and not the
-    // deviation.
+    // P(X > x) = (3/2 + x sqrt(3) / 2)^-3; its fourth moment is infinite, so quantiles are tested.
     for x in [-0.5, 0.0, 1.0, 3.0] {
         let chance = (1.5 + x * 3.0_f64.sqrt() / 2.0).powi(-3);
         let beyond = draws.iter().filter(|draw| **draw > x).count() as f64;
         let expected = chance * f64::from(DRAWS);
         assert!((beyond - expected).abs() < 4.0 * (expected * (1.0 - chance)).sqrt(), "beyond {x}: {beyond}");
     }
-    // The deviation of the mean of 1e5 is 0.0032; five of them, because the sum is not quite normal.
     assert!(mean(&draws).abs() < 0.016, "{}", mean(&draws));
 }
 
@@ -62,7 +56,6 @@ fn a_table_gives_what_is_in_it() {
     let draws = draws(&shape);
     for (value, share) in [(-1.0, 0.25), (0.0, 0.25), (0.5, 0.5)] {
         let n = draws.iter().filter(|draw| **draw == value).count() as f64 / f64::from(DRAWS);
-        // sd of a share: at most 0.0016; four of them.
         assert!((n - share).abs() < 0.0064, "{value}: {n}");
     }
     assert_eq!(shape.least(), -1.0);

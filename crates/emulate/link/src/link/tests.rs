@@ -23,12 +23,10 @@ fn arrival(packet: Packet) -> Arrival<()> {
     Arrival { packet, flow: 0, ecn: Ecn::NotCapable, tag: () }
 }
 
-/// A packet of 1500 bytes.
 fn full() -> Arrival<()> {
     arrival(Packet::single(1500))
 }
 
-/// All verdicts after a packet arrives at `now`, also for packets already in the link.
 fn verdicts(link: &mut Link<()>, now: Duration, packet: Packet) -> Vec<Verdict> {
     let mut all = Vec::new();
     link.offer(now, arrival(packet), &mut |(), verdict| all.push(verdict));
@@ -52,14 +50,12 @@ fn deliver(segments: Range<u32>, due: Duration) -> Verdict {
     Verdict::Deliver { segments, due, treatment: Treatment::default() }
 }
 
-/// Later than all events of these tests.
 const FOREVER: Duration = Duration::from_secs(1_000_000);
 
 #[test]
 fn an_idle_link_adds_transmission_and_propagation() {
     let propagation = Duration::from_millis(20);
     let mut link = Link::new(Config { propagation, ..config("1Gbit") }, 1);
-    // 1500 bytes at 1 Gbit/s are 12 us.
     assert_eq!(
         dues(&verdicts(&mut link, Duration::from_secs(1), Packet::single(1500))),
         [Duration::from_secs(1) + propagation + Duration::from_micros(12)]
@@ -85,8 +81,6 @@ fn a_wire_without_rate_keeps_a_super_packet_whole() {
 
 #[test]
 fn capacity_does_not_depend_on_the_callers_punctuality() {
-    // The same 1000 packets, offered on time and in late batches of ten, finish at the same time, because
-    // the link was always busy.
     let finish = |batch: u32| {
         let mut link = Link::new(config("100Mbit"), 1);
         let mut told = Vec::new();
@@ -98,14 +92,12 @@ fn capacity_does_not_depend_on_the_callers_punctuality() {
         link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
         *dues(&told).last().unwrap()
     };
-    // 1000 x 1500 bytes at 100 Mbit/s: 120 ms.
     assert_eq!(finish(1), Duration::from_millis(120));
     assert_eq!(finish(10), Duration::from_millis(120));
 }
 
 #[test]
 fn ten_percent_too_much_loses_one_eleventh() {
-    // Offered load 1.1 for 100 s: in the steady state 1 - 1/1.1 = 9.09 % find the queue full.
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(15_000)), ..config("12Mbit") }, 1);
     let interval = Duration::from_nanos(909_091);
     for i in 0..110_000 {
@@ -113,13 +105,13 @@ fn ten_percent_too_much_loses_one_eleventh() {
     }
     let counters = link.counters();
     let share = counters.overflowed.segments as f64 / counters.offered.segments as f64;
-    // The difference from the steady state is the ten packets in the queue: 10 / 110 000.
     assert!((share - 1.0 / 11.0).abs() < 2e-4, "{share}");
 }
 
 #[test]
 fn random_arrivals_at_a_fixed_service_time_wait_as_md1_says() {
-    // Pollaczek-Khinchine for M/D/1: mean wait = rho / (2 (1 - rho)) service times; at 80 % load exactly 2.
+    // Pollaczek-Khinchine for M/D/1: mean wait = rho / (2 (1 - rho)) service times; at 80 % load
+    // exactly 2.
     let service = Duration::from_millis(1);
     let mut link = Link::new(Config { queue: Limit::Time(Duration::from_secs(10)), ..config("12Mbit") }, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
@@ -138,18 +130,16 @@ fn random_arrivals_at_a_fixed_service_time_wait_as_md1_says() {
     }
     link.advance(FOREVER, &mut wait);
     let mean = waited / f64::from(packets) / service.as_secs_f64();
-    // Waits correlate over about (1 - rho)^-2 = 25 packets, and their deviation is near 2.6: 2.6 sqrt(2 * 25 / 4e5)
-    // is 0.03; three of them.
+    // Waits correlate over (1 - rho)^-2 = 25 packets, sd near 2.6: 2.6 sqrt(2 * 25 / 4e5) = 0.03;
+    // three of them.
     assert!((mean - 2.0).abs() < 0.09, "{mean} service times");
 }
 
 #[test]
 fn a_full_queue_takes_what_fits_and_drops_the_tail() {
-    // Room for five segments of 1500 bytes; the packet has ten.
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(7_500)), ..config("10Mbit") }, 1);
     let got = verdicts(&mut link, Duration::ZERO, Packet::segmented(52, 14_480, 1448));
     assert_eq!(got[0], Verdict::Drop { segments: 5..10, cause: Cause::Queue });
-    // At 10 Mbit/s a slice is one segment: each arrives 1.2 ms after its predecessor.
     let due: Vec<_> = (1..=5).map(|i| Duration::from_micros(1200) * i).collect();
     assert_eq!(dues(&got), due);
 }
@@ -172,12 +162,10 @@ fn a_limit_of_packets_counts_what_has_not_begun_to_leave() {
             link.offer(now, arrival(Packet::segmented(52, segments * 1448, 1448)), &mut |(), _| {});
             link.counters().overflowed.segments - before
         };
-        // One starts to leave immediately and four fit into the queue, however they arrive.
         assert_eq!(dropped(&mut link(), Duration::ZERO, 7), 2, "{rate}");
         let mut link = link();
         assert_eq!(dropped(&mut link, Duration::ZERO, 1), 0, "{rate}");
         assert_eq!(dropped(&mut link, Duration::ZERO, 5), 1, "{rate}");
-        // After one and a half transmission times, the second segment is in transmission: room for one.
         let one = Duration::from_micros(if rate == "12Mbit" { 1000 } else { 12 });
         assert_eq!(dropped(&mut link, one * 3 / 2, 2), 1, "{rate}");
     }
@@ -196,7 +184,6 @@ fn slices_hold_at_most_their_time_of_wire() {
             })
             .collect::<Vec<_>>()
     };
-    // 200 us of 1 Gbit/s are 25 000 bytes: 16 segments of 1500.
     assert_eq!(sizes("1Gbit", Receive::Slice), [16, 14]);
     assert_eq!(sizes("50Mbit", Receive::Slice), [1; 30]);
     assert_eq!(sizes("1Gbit", Receive::Segment), [1; 30]);
@@ -217,7 +204,6 @@ fn a_super_packet_is_cut_at_each_lost_segment() {
         }
         assert_eq!(next, 10);
     }
-    // Binomial with n = 10 000, p = 0.1: 1000 +- 4 * 30.
     let lost = link.counters().lost.segments;
     assert!((880..=1120).contains(&lost), "{lost}");
 }
@@ -225,7 +211,6 @@ fn a_super_packet_is_cut_at_each_lost_segment() {
 #[test]
 fn a_shaper_keeps_its_rate() {
     for (rate, bits) in [("1Mbit", 1e6), ("48Mbit", 48e6), ("1Gbit", 1e9), ("3Gbit", 3e9), ("5Gbit", 5e9)] {
-        // Super-packets of 45 x 1500 bytes, 1.2 times as fast as the link, for 2000 of them.
         let queue = Limit::Bytes(Bytes(200_000));
         let mut link = Link::new(Config { queue, ..config(rate) }, 1);
         let packet = Packet::segmented(52, 45 * 1448, 1448);
@@ -241,8 +226,6 @@ fn a_shaper_keeps_its_rate() {
             link.offer(interval * i, arrival(packet), &mut each);
         }
         link.advance(FOREVER, &mut each);
-        // The link is always busy, so the delivered bytes are the rate, up to the picosecond of rounding
-        // per slice.
         let measured = segments as f64 * 12_000.0 / last.as_secs_f64();
         assert!((measured / bits - 1.0).abs() < 1e-6, "{rate}: {measured}");
     }
@@ -250,8 +233,8 @@ fn a_shaper_keeps_its_rate() {
 
 #[test]
 fn a_long_link_does_not_wake_its_caller_for_each_slice() {
-    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms. A caller that wakes up
-    // then decides all segments that have started to leave; the last of them is due another 300 ms later.
+    // A second of backlog, 300 ms away: a caller that wakes up at 300 ms decides all segments that
+    // have started to leave.
     let propagation = Duration::from_millis(300);
     let queue = Limit::Time(Duration::from_secs(2));
     let mut link = Link::new(Config { propagation, queue, ..config("1Gbit") }, 1);
@@ -261,7 +244,6 @@ fn a_long_link_does_not_wake_its_caller_for_each_slice() {
             segments += run.len();
         }
     };
-    // 1850 x 45 x 12 us = 0.999 s.
     for _ in 0..1850 {
         link.offer(Duration::ZERO, arrival(Packet::segmented(52, 45 * 1448, 1448)), &mut each);
     }
@@ -285,7 +267,6 @@ fn a_shorter_path_does_not_reorder() {
 
 #[test]
 fn a_backlog_is_bytes_and_not_time() {
-    // 6 MB wait at 1 Mbit/s, which would take 48 s. At 1 Gbit/s they have left after 48 ms.
     let queue = Limit::Bytes(Bytes(6_000_000));
     let (slow, fast) = (Config { queue, ..config("1Mbit") }, Config { queue, ..config("1Gbit") });
     let mut link = Link::new(slow, 1);
@@ -295,7 +276,6 @@ fn a_backlog_is_bytes_and_not_time() {
     }
     assert_eq!(link.counters().overflowed.segments, 1);
     link.reconfigure(Duration::ZERO, fast);
-    // The first packet was already in transmission and keeps its 12 ms. Later packets do not overtake it.
     link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
     let dues = dues(&told);
     assert_eq!(dues.len(), 4000);

@@ -7,15 +7,12 @@ use crate::{FileError, numbers::words};
 /// A loss recording. It repeats after its end.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LossTrace {
-    /// Number of received segments before each loss.
     gaps: Vec<u32>,
-    /// Number of received segments after the last loss.
     rest: u32,
 }
 
 impl LossTrace {
-    /// Parses the characters 0 and 1, one per segment, at most 100 million. Whitespace and text after a `#`
-    /// are ignored.
+    /// Parses the characters 0 and 1, one per segment, at most 100 million.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let (mut gaps, mut rest, mut segments) = (Vec::new(), 0, 0);
         for (line, word) in words(bytes) {
@@ -34,8 +31,6 @@ impl LossTrace {
         if segments == 0 { Err(FileError::Empty { expected: EXPECTED }) } else { Ok(Self { gaps, rest }) }
     }
 
-    /// Number of received segments before the loss with index `loss`, counted through all repetitions;
-    /// `None` if there is no loss.
     pub(super) fn gap_before(&self, loss: usize) -> Option<u64> {
         let index = loss.checked_rem(self.gaps.len())?;
         let wrapped = if index == 0 && loss > 0 { self.rest } else { 0 };

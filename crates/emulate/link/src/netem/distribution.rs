@@ -1,9 +1,7 @@
 //! The named distributions of `tc ... netem ... distribution NAME`.
 //!
-//! netem draws from a table of 4096 deviations in units of 1/8192 jitter. iproute2 computes its tables from
-//! formulas, and this module repeats them exactly, including where a table deviates from the distribution
-//! it is named after. Its Pareto table is truncated at four deviations, and has a standard deviation of
-//! 0.82 and a mean of -0.03.
+//! The tables repeat iproute2's formulas exactly: its Pareto table is truncated at four deviations,
+//! and has a standard deviation of 0.82 and a mean of -0.03.
 
 use std::sync::{Arc, LazyLock};
 
@@ -36,8 +34,8 @@ fn table(deviations: impl Iterator<Item = f64>) -> Arc<Table> {
     Arc::new(Table::new(deviations.map(|deviation| deviation as i16).collect()).expect("4096 deviations"))
 }
 
-/// Quantiles of the normal distribution: the last step of 0.00005 at which the distribution function, in
-/// 16384ths and rounded, is 0, 4, 8 and so on. The function is summed incrementally.
+/// The last step of 0.00005 at which the distribution function, in 16384ths and rounded, is 0, 4, 8
+/// and so on. The function is summed incrementally.
 fn normal_quantiles() -> impl Iterator<Item = f64> {
     let (mut steps, mut below) = (0_u32, 0.0);
     (0..ENTRIES).map(move |entry| {
@@ -67,7 +65,6 @@ const ENTRIES: u32 = 4096;
 /// NETEM_DIST_SCALE in Linux' pkt_sched.h.
 const SCALE: f64 = 8192.0;
 
-/// Start and step of the summation.
 const LEAST: f64 = -10.0;
 const STEP: f64 = 0.00005;
 
@@ -96,23 +93,18 @@ mod tests {
     #[test]
     fn the_bell_has_its_quantiles() {
         let all = deviations("normal");
-        // Values under -4.008 deviations are below 0.5 of 16384: truncated. The next entry is below 4.5 of
-        // 16384: -3.4555.
+        // Values under -4.008 are below 0.5 of 16384: truncated. The next entry is below 4.5:
+        // -3.4555.
         assert_eq!(all[..2], [i16::MIN, -28_307]);
-        // The middle is below 8192.5 of 16384: 0.0000765, and the step under it 0.00005: 0.4 of 8192.
         assert_eq!(all[2048], 0);
-        // 15.87 % are below -1: entry 650 of 4096.
         assert!((f64::from(all[650]) / SCALE + 1.0).abs() < 0.001, "{}", all[650]);
     }
 
     #[test]
     fn paretos_law_is_cut_off_at_four_deviations() {
         let all = deviations("pareto");
-        // (1 - 3/2) 4/3 = -2/3; u = 1/8 gives (2 - 3/2) 4/3 = 2/3.
         assert_eq!((all[0], all[3584]), (-5461, 5461));
-        // 4.5^-3 of all values, 44.9 of 4096, exceed 4.5 = 3/2 + 4 x 3/4.
         assert_eq!(all.iter().filter(|&&deviation| deviation == i16::MAX).count(), 44);
-        // 5 ms of jitter add less than 20 ms.
         assert!(f64::from(all[4095]) / SCALE * 5.0 < 20.0);
     }
 

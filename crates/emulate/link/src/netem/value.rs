@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use units::{Bitrate, Probability};
 
-/// "40ms", "0.5s", "200" (microseconds).
+/// Without a unit: microseconds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just above")]
 pub(super) fn time(text: &str) -> Option<Duration> {
     let nanos = scaled(text, "us", TIMES)?;
-    // An hour: netem itself holds 2^32 ticks, some minutes.
+    // An hour; netem itself holds some minutes.
     (nanos <= 3.6e12).then(|| Duration::from_nanos(nanos.round() as u64))
 }
 
-/// "10mbit", "1gbit", "1mbps" (bytes), "64000" (bits per second).
+/// "1mbps" is bytes, "64000" bits per second.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just above")]
 pub(super) fn rate(text: &str) -> Option<Bitrate> {
     let bits = scaled(text, "bit", RATES)?;
@@ -22,12 +22,11 @@ pub(super) fn rate(text: &str) -> Option<Bitrate> {
     Bitrate::from_bits_per_second(bits.round() as u64)
 }
 
-/// "0.1%" or "0.1", which are equal.
+/// "0.1%" equals "0.1".
 pub(super) fn percent(text: &str) -> Option<Probability> {
     Probability::new(plain(text.strip_suffix('%').unwrap_or(text))? / 100.0)
 }
 
-/// A whole number, not negative.
 pub(super) fn integer<N: std::str::FromStr>(text: &str) -> Option<N> {
     text.parse().ok()
 }
@@ -40,7 +39,7 @@ fn scaled(text: &str, without_unit: &str, units: &[(&str, f64)]) -> Option<f64> 
     Some(plain(number)? * scale)
 }
 
-/// A plain decimal that is not negative: no exponent, no infinity.
+/// No sign, no exponent, no infinity.
 fn plain(text: &str) -> Option<f64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if is_plain { text.parse().ok() } else { None }

@@ -15,12 +15,10 @@ impl<'t> Words<'t> {
         self.words.next()
     }
 
-    /// Skips `word` if it is the next one, and returns whether it was.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         self.words.next_if(|next| *next == word).is_some()
     }
 
-    /// The required value of an option.
     pub(super) fn value<V>(
         &mut self,
         option: &'static str,
@@ -31,7 +29,6 @@ impl<'t> Words<'t> {
         read(word).ok_or_else(|| NetemError::Value { option, value: word.to_owned(), expected })
     }
 
-    /// The next value, if the next word is a number and not the name of another option.
     pub(super) fn optional<V>(
         &mut self,
         option: &'static str,
@@ -46,7 +43,6 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Refuses the correlation that netem accepts here.
     pub(super) fn no_correlation(&mut self, option: &'static str) -> Result<(), NetemError> {
         match self.optional(option, super::PERCENT, super::percent)? {
             Some(correlation) if correlation.get() > 0.0 => Err(NetemError::Correlation { option }),

@@ -1,8 +1,4 @@
 //! CoDel: controlled delay (RFC 8289).
-//!
-//! A queue that stays above its target for a whole interval is a standing queue and not a burst. From then
-//! on segments are signalled - dropped, or marked - at intervals that shrink with the square root of their
-//! number, which corresponds to the response of TCP throughput to loss.
 
 use std::time::Duration;
 
@@ -13,14 +9,11 @@ use crate::time::picoseconds;
 pub(crate) struct Codel {
     target_ps: u64,
     interval_ps: u64,
-    /// The largest segment so far. A queue of at most this size is not a standing queue.
+    /// A queue of at most the largest segment is not a standing queue.
     largest: u64,
-    /// When the delay will have been above the target for an interval; `None` while it is below.
     above_until_ps: Option<u64>,
     dropping: bool,
-    /// When the next segment signals.
     next_ps: u64,
-    /// Signals since the start of the dropping state, and their number at its start.
     count: u32,
     last_count: u32,
 }
@@ -30,7 +23,6 @@ pub(crate) struct Leaving {
     pub(crate) now_ps: u64,
     pub(crate) arrival_ps: u64,
     pub(crate) bytes: u64,
-    /// The backlog after it, in bytes.
     pub(crate) behind: u64,
 }
 
@@ -48,8 +40,7 @@ impl Codel {
         }
     }
 
-    /// Decides whether a segment is sent or signals congestion. A pass is valid until the control law could
-    /// decide differently.
+    /// A pass is valid until the control law could decide differently.
     pub(crate) fn judge(&mut self, leaving: Leaving) -> Judgement {
         let may_drop = self.may_drop(leaving);
         let now_ps = leaving.now_ps;
@@ -66,12 +57,10 @@ impl Codel {
         Judgement::Pass(Grant { until_ps: self.calm_until_ps(leaving), ..Grant::ALL })
     }
 
-    /// The queue is empty.
     pub(crate) fn rest(&mut self) {
         self.above_until_ps = None;
     }
 
-    /// RFC 8289, `dodequeue`: whether the delay has been above the target for an interval.
     fn may_drop(&mut self, leaving: Leaving) -> bool {
         self.largest = self.largest.max(leaving.bytes);
         let delay_ps = leaving.now_ps.saturating_sub(leaving.arrival_ps);
@@ -88,7 +77,7 @@ impl Codel {
         }
     }
 
-    /// Enters the dropping state. If the last one ended recently, it continues near the rate needed then.
+    /// If the last dropping state ended recently, it continues near the rate needed then.
     fn begin(&mut self, now_ps: u64) {
         let needed = self.count - self.last_count;
         let recently = now_ps.saturating_sub(self.next_ps) < self.interval_ps.saturating_mul(16);
@@ -109,7 +98,6 @@ impl Codel {
         time_ps.saturating_add((self.interval_ps as f64 / f64::from(self.count).sqrt()) as u64)
     }
 
-    /// When the segments after a passed one must be judged again.
     fn calm_until_ps(&self, leaving: Leaving) -> u64 {
         match self.above_until_ps {
             Some(_) if self.dropping => self.next_ps,

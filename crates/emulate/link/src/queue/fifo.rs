@@ -31,14 +31,12 @@ impl<T> Fifo<T> {
         self.packets.front()
     }
 
-    /// The first segment, as input for CoDel at `now_ps`.
     pub(crate) fn leaving(&self, now_ps: u64) -> Option<Leaving> {
         let head = self.packets.front()?;
         let bytes = head.packet.amount(&(head.first..head.first + 1)).bytes;
         Some(Leaving { now_ps, arrival_ps: head.arrival_ps, bytes, behind: self.amount.bytes - bytes })
     }
 
-    /// Removes the head's first `segments` segments, at most all of them.
     pub(crate) fn take(&mut self, segments: u32) -> Amount {
         let Some(head) = self.packets.front_mut() else { return Amount::default() };
         let first = head.first;

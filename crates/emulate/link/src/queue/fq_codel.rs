@@ -1,7 +1,4 @@
 //! FQ-CoDel: one queue per flow, served round-robin, each controlled by CoDel (RFC 8290).
-//!
-//! Each turn is a quantum of bytes. New flows are served before backlogged flows, so a flow that uses less
-//! than its share does not wait for the others.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -26,9 +23,7 @@ pub(crate) struct FqCodel<T> {
 struct Flow<T> {
     packets: Fifo<T>,
     codel: Codel,
-    /// Bytes that the flow may still send in this turn.
     deficit: i64,
-    /// Whether the flow is in the list of new or of old flows.
     listed: bool,
 }
 
@@ -71,7 +66,7 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Chooses the flow whose turn it is and judges its next segment (RFC 8290, 4.2).
+    /// RFC 8290, section 4.2.
     pub(crate) fn judge(&mut self, now_ps: u64) -> Option<Judgement> {
         loop {
             let is_new = !self.new.is_empty();
@@ -87,7 +82,8 @@ impl<T> FqCodel<T> {
             let Some(leaving) = flow.packets.leaving(now_ps) else {
                 flow.codel.rest();
                 list.pop_front();
-                // A flow that was new must wait for the others once; otherwise it could remain new forever.
+                // A flow that was new must wait for the others once; otherwise it could remain new
+                // forever.
                 flow.listed = is_new;
                 if is_new {
                     self.old.push_back(index);
@@ -104,7 +100,6 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Chooses the flow with the most waiting bytes, to drop from.
     pub(crate) fn choose_longest(&mut self) {
         let listed = self.new.iter().chain(&self.old).copied();
         let waits = |index: usize| {
@@ -122,7 +117,6 @@ impl<T> FqCodel<T> {
         self.flows[self.chosen].as_ref()?.packets.head()
     }
 
-    /// Removes segments from the chosen packet.
     pub(crate) fn take(&mut self, segments: u32) -> Amount {
         let Some(flow) = &mut self.flows[self.chosen] else { return Amount::default() };
         let taken = flow.packets.take(segments);
@@ -130,7 +124,6 @@ impl<T> FqCodel<T> {
         taken
     }
 
-    /// Removes segments from the chosen packet and subtracts them from the flow's deficit.
     pub(crate) fn send(&mut self, segments: u32) {
         let bytes = i64::try_from(self.take(segments).bytes).unwrap_or(i64::MAX);
         if let Some(flow) = &mut self.flows[self.chosen] {
@@ -138,26 +131,23 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// All waiting packets, flow by flow.
     pub(crate) fn into_packets(self) -> impl Iterator<Item = Waiting<T>> {
         self.flows.into_iter().flatten().flat_map(|flow| flow.packets.into_packets())
     }
 
-    /// The queue of a flow. The hash is mixed with the link's seed, so that two flows that collide here do
-    /// not collide on every link.
+    /// The hash is mixed with the link's seed, so that two flows that collide here do not collide
+    /// on every link.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
     fn index(&self, flow: u64) -> usize {
         (mixed(flow ^ self.seed) % self.flows.len() as u64) as usize
     }
 }
 
-/// Number of segments that may be sent while the deficit is above 0.
 fn segments_for(deficit: i64, segment_bytes: u64) -> u32 {
     let deficit = u64::try_from(deficit).unwrap_or(0);
     u32::try_from(deficit.div_ceil(segment_bytes.max(1))).unwrap_or(u32::MAX)
 }
 
-/// SplitMix64's finaliser: every bit of the result depends on every bit of the input.
 fn mixed(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,8 +1,7 @@
 //! A transmitter that sends at the opportunities of a [`Trace`], by mahimahi's rules.
 //!
-//! An opportunity without waiting packets is wasted, as is the rest of an opportunity after the last
-//! waiting packet. A segment may need several opportunities, and leaves with its last byte. A packet that
-//! arrives exactly at an opportunity has missed it.
+//! A segment may need several opportunities, and leaves with its last byte. A packet that arrives
+//! exactly at an opportunity has missed it.
 
 use std::sync::Arc;
 
@@ -12,12 +11,8 @@ use crate::{Trace, trace::OPPORTUNITY_BYTES};
 pub(crate) struct Replay {
     trace: Arc<Trace>,
     began_ps: u64,
-    /// Bytes of an opportunity on the link. The link's framing is added, so that a full IP packet needs
-    /// exactly one.
     size: u64,
-    /// The next opportunity, counted through all repetitions.
     next: u64,
-    /// Used bytes of it.
     used: u64,
 }
 
@@ -26,33 +21,28 @@ impl Replay {
         Self { trace, began_ps, size: size(overhead), next: 0, used: 0 }
     }
 
-    /// Changes the framing from here on.
     pub(crate) fn frame(&mut self, overhead: u32) {
         self.size = size(overhead);
         self.used = self.used.min(self.size - 1);
     }
 
-    /// When the first segment that waits since `since_ps` starts to leave.
     pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
         self.time_ps(self.opportunity(since_ps).0)
     }
 
-    /// Number of bytes from `start_ps` on that leave at the same time as the first `segment` bytes.
     pub(crate) fn together(&self, start_ps: u64, segment: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let last = next + (used + segment - 1) / self.size;
         (last + self.trace.alike(last) - next).saturating_mul(self.size).saturating_sub(used)
     }
 
-    /// Number of bytes from `start_ps` on that leave before `until_ps`.
     pub(crate) fn begun_by(&self, start_ps: u64, until_ps: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let end = self.first_after(until_ps.saturating_sub(1));
         (end.saturating_sub(next)).saturating_mul(self.size).saturating_sub(used)
     }
 
-    /// Sends `bytes` from `start_ps` on, a result of [`Replay::start_ps`]. Returns when the last byte
-    /// leaves.
+    /// `start_ps` is a result of [`Replay::start_ps`]. Returns when the last byte leaves.
     pub(crate) fn send(&mut self, start_ps: u64, bytes: u64) -> u64 {
         let (next, used) = self.at(start_ps);
         let end = used + bytes;
@@ -60,12 +50,10 @@ impl Replay {
         self.time_ps(next + end.saturating_sub(1) / self.size)
     }
 
-    /// The opportunity at `start_ps`, and its used bytes.
     fn at(&self, start_ps: u64) -> (u64, u64) {
         self.opportunity(start_ps.saturating_sub(1))
     }
 
-    /// The first opportunity after `since_ps` with unused bytes, and its used bytes.
     fn opportunity(&self, since_ps: u64) -> (u64, u64) {
         if self.time_ps(self.next) > since_ps {
             (self.next, self.used)

@@ -1,8 +1,5 @@
-//! Splits a captured stream into complete blocks, so that a truncated file remains readable, and counts
-//! packets.
-//!
-//! A block consists of its type, its length, its body and its length again (draft-ietf-opsawg-pcapng, section
-//! 3.1).
+//! Splits a captured stream into complete blocks, so that a truncated file remains readable, and
+//! counts packets.
 
 use super::pcapng::{BYTE_ORDER, MISSED, PACKET, SECTION, STATISTICS};
 use crate::error::Error;
@@ -10,9 +7,7 @@ use crate::error::Error;
 /// A parser for the stream of [`Planet::capture`](crate::Planet::capture).
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// Begins at a block boundary.
     buffer: Vec<u8>,
-    /// End of the last complete block.
     complete: usize,
     has_begun: bool,
     packets: u64,
@@ -47,14 +42,12 @@ impl Blocks {
         self.packets
     }
 
-    /// Missing packets, because they arrived faster than they were read. A capture reports this number at its
-    /// end.
+    /// Missing packets, because they arrived faster than they were read.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 }
 
-/// The total length of the complete blocks at the start of a buffer, and the packets in them.
 pub(super) fn whole(bytes: &[u8]) -> (usize, u64) {
     let (mut length, mut packets) = (0, 0);
     while let Ok(Some(block)) = Block::first(&bytes[length..]) {
@@ -95,7 +88,6 @@ impl<'b> Block<'b> {
         if self.kind != STATISTICS {
             return 0;
         }
-        // Options follow the interface number and a time. Each option begins with its code and its length.
         let mut options = self.body.get(12..).unwrap_or_default();
         while let Some((&[code, code_high, length, length_high], rest)) = options.split_first_chunk() {
             if u16::from_le_bytes([code, code_high]) == MISSED {
@@ -112,9 +104,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
-/// Type, length, and length again.
 const AROUND: usize = 12;
-/// A packet has up to 64 KiB, and its block some hundred bytes more.
 const LONGEST: usize = 1 << 20;
 
 #[cfg(test)]
@@ -123,7 +113,6 @@ mod tests {
 
     use super::{super::pcapng, *};
 
-    /// Two packets, and two interfaces with 3 and 4 missing packets.
     fn capture() -> Vec<u8> {
         let mut out = Vec::new();
         let about = pcapng::Packet { at: Duration::ZERO, interface: 0, comment: Some("dropped: loss") };
@@ -154,8 +143,6 @@ mod tests {
     fn half_a_block_is_not_handed_on() {
         let stream = capture();
         let mut blocks = Blocks::default();
-        // A statistics block: 12 bytes around, 12 of interface and time, two options of 12, and the end of
-        // options with 4.
         blocks.add(&stream[..stream.len() - 1]).unwrap();
         assert_eq!((blocks.complete().len(), blocks.missed()), (stream.len() - 52, 3));
     }
@@ -171,7 +158,6 @@ mod tests {
         for (bad, expected) in [
             (b"HTTP/1.1 200 OK\r\n".to_vec(), "impossible length"),
             (good[word(&good, 4).unwrap() as usize..].to_vec(), "begins with something else"),
-            // The other byte order, a length above the limit, and two lengths that differ.
             (changed(8, 0), "begins with something else"),
             (changed(6, 0xff), "impossible length"),
             (changed(4, 24), "contradicts its length"),

@@ -15,14 +15,13 @@ pub(super) fn section(out: &mut Vec<u8>) {
     });
 }
 
-/// A capture point. The first has number 0. A `snap` of 0 means that packets are kept whole.
+/// The first has number 0. A `snap` of 0 means that packets are kept whole.
 pub(super) fn interface(out: &mut Vec<u8>, name: &str, snap: u32) {
     block(out, 1, |body| {
         body.extend(LINKTYPE_NULL.to_le_bytes());
         body.extend([0, 0]);
         body.extend(if snap == 0 { 0 } else { snap.saturating_add(FAMILY) }.to_le_bytes());
         option(body, 2, name.as_bytes());
-        // Timestamps are in units of 10^-9 s.
         option(body, 9, &[9]);
         end_of_options(body);
     });
@@ -34,7 +33,6 @@ pub(super) struct Packet<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// An IP packet of `length` bytes, the first of which are in `bytes`.
 pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u32) {
     block(out, PACKET, |body| {
         body.extend(packet.interface.to_le_bytes());
@@ -51,7 +49,7 @@ pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u
     });
 }
 
-/// The counters of an interface: packets seen, and packets among them that are missing in the file.
+/// Packets seen, and packets among them that are missing in the file.
 pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: u64, missed: u64) {
     block(out, STATISTICS, |body| {
         body.extend(interface.to_le_bytes());
@@ -62,7 +60,6 @@ pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: 
     });
 }
 
-/// The prefix of a packet on an interface of [`LINKTYPE_NULL`].
 fn family(packet: &[u8]) -> u32 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { INET6 } else { INET }
 }
@@ -71,7 +68,7 @@ fn block(out: &mut Vec<u8>, kind: u32, write_body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());
     out.extend([0; 4]);
-    // Padding is relative to the start of the block, and the length of a block is a multiple of 4.
+    // Padding is relative to the start of the block.
     write_body(out);
     let length = low32(out.len() - start + 4).to_le_bytes();
     out[start + 4..start + 8].copy_from_slice(&length);
@@ -94,7 +91,6 @@ fn pad(body: &mut Vec<u8>) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-/// Nanoseconds since 1970 in two halves, the upper one first. They last until the year 2554.
 fn time(at: Duration) -> [u8; 8] {
     let nanoseconds = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
     nanoseconds.rotate_left(32).to_le_bytes()
@@ -106,20 +102,15 @@ fn low32(length: usize) -> u32 {
 }
 
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-/// The byte order magic.
 pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 pub(super) const PACKET: u32 = 6;
 pub(super) const STATISTICS: u32 = 5;
-/// The option with the number of missing packets.
 pub(super) const MISSED: u16 = 5;
 
-/// Each packet is prefixed by four bytes with its address family, in the byte order of the file.
-/// `LINKTYPE_RAW` would not need the prefix, but libpcap rejects a file with two such interfaces: it compares
-/// its own number for the type with the number in the file.
+/// Each packet is prefixed by its address family, in the byte order of the file. libpcap rejects a
+/// file with two interfaces of `LINKTYPE_RAW`.
 const LINKTYPE_NULL: u16 = 0;
 const FAMILY: u32 = 4;
-/// IPv4 on all systems.
 const INET: u32 = 2;
-/// IPv6 on macOS. The number differs between systems; tcpdump and Wireshark accept the numbers of all BSDs,
-/// but not that of Linux.
+/// IPv6 on macOS. tcpdump and Wireshark accept the numbers of all BSDs, but not that of Linux.
 const INET6: u32 = 30;

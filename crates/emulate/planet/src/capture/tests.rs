@@ -15,7 +15,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::frame::sample::{Sample, TCP, UDP, fault};
 
-/// A block: its type, and the body between the lengths.
 #[derive(Debug, PartialEq, Eq)]
 struct Block(u32, Vec<u8>);
 
@@ -36,7 +35,6 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
-/// The blocks of a file, which must all be complete.
 fn blocks(mut file: &[u8]) -> Vec<Block> {
     let mut blocks = Vec::new();
     while !file.is_empty() {
@@ -84,7 +82,6 @@ fn packets(blocks: &[Block]) -> Vec<Seen> {
     blocks.iter().filter(|block| block.0 == 6).map(packet).collect()
 }
 
-/// Interface, packets seen and packets missed of each statistics block.
 fn statistics(blocks: &[Block]) -> Vec<(u32, u64, u64)> {
     let statistics = |Block(_, body): &Block| {
         let options = options(&body[12..]);
@@ -108,7 +105,6 @@ impl Write for Memory {
     }
 }
 
-/// A disk that blocks until the other end of the channel is dropped.
 struct Slow(Memory, mpsc::Receiver<()>);
 
 impl Write for Slow {
@@ -124,7 +120,6 @@ impl Write for Slow {
 
 const AT: Duration = Duration::new(1_700_000_000, 123_456_789);
 
-/// Captures a complete frame at time `at`.
 fn see(capture: &mut Capture, at: Duration, interface: u32, bytes: &[u8], comment: Option<&'static str>) {
     let frame = Frame::parse(bytes).unwrap();
     let (segments, treatment) = (0..frame.packet.segments(), Treatment::default());
@@ -151,7 +146,6 @@ fn a_capture_has_what_was_seen_where_and_when() {
     let blocks = blocks(&file);
     let kinds: Vec<u32> = blocks.iter().map(|block| block.0).collect();
     assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 6, 6, 5, 5]);
-    // Byte order, version 1.0, and an unknown length.
     assert_eq!(
         blocks[0].1[..16],
         [0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]
@@ -200,7 +194,6 @@ fn a_super_packet_is_seen_as_its_segments() {
     capture.finish().unwrap();
 
     let seen = packets(&blocks(&memory.0.lock().unwrap()));
-    // 5000 bytes are three segments of 1448 and one of 656, each with 52 bytes of headers.
     assert_eq!(seen.iter().map(|packet| packet.length).collect::<Vec<_>>(), [1500, 1500, 708, 1500]);
     let faults: Vec<_> = seen.iter().map(|packet| fault(&packet.bytes)).collect();
     assert_eq!(faults, [None, None, None, Some("transport checksum")]);
@@ -229,7 +222,6 @@ fn what_a_slow_disk_cannot_take_is_counted() {
     let mut capture = Capture::begin(output, Path::new("test"), None, 100_000).unwrap();
     let interface = capture.interface("link");
     let bytes = Sample::new(4, UDP, 60_000, 1000).frame();
-    // 2.4 MB: the queue holds 100 kB, and the writer buffers at most about 256 KB before it has to write.
     for _ in 0..40 {
         see(&mut capture, AT, interface, &bytes, None);
     }
@@ -242,7 +234,6 @@ fn what_a_slow_disk_cannot_take_is_counted() {
     assert_eq!(statistics(&blocks), [(interface, 40 * 60, summary.missed)]);
 }
 
-/// A file with a size limit.
 fn small_disk(size: u64) -> File {
     let file = File::from(memfd_create("small disk", MFdFlags::MFD_ALLOW_SEALING).unwrap());
     file.set_len(size).unwrap();
@@ -257,7 +248,6 @@ fn a_full_disk_leaves_whole_packets() {
     let mut capture =
         Capture::begin(Output::File(disk.try_clone().unwrap()), path, None, MOST_QUEUED).unwrap();
     let interface = capture.interface("link");
-    // 40 packets of 1 KB, with 36 bytes of block around each, do not fit into 32 KB.
     for _ in 0..40 {
         see(&mut capture, AT, interface, &Sample::new(4, UDP, 996, 0).frame(), None);
     }
@@ -279,7 +269,6 @@ fn who_reads_along_is_not_kept_waiting() {
     let interface = capture.interface("link");
     let sample = Sample::new(4, UDP, 100, 0);
     see(&mut capture, AT, interface, &sample.frame(), None);
-    // The capture is readable before its end: section, interface, and 36 bytes around the packet.
     let mut expected = Vec::new();
     pcapng::section(&mut expected);
     pcapng::interface(&mut expected, "link", 0);

@@ -1,5 +1,5 @@
-//! The writer thread of a capture: splits super-packets, computes checksums, and is the only thread that
-//! waits for the disk.
+//! The writer thread of a capture: splits super-packets, computes checksums, and is the only thread
+//! that waits for the disk.
 
 use std::{
     fs::File,
@@ -15,18 +15,14 @@ use super::{Counts, blocks, pcapng};
 use crate::frame::{Frame, Treatment};
 
 pub(super) enum Entry {
-    /// Adds an interface.
     Interface(String),
-    /// Adds a frame, which may represent several packets on the wire.
     Packet { at: Duration, interface: u32, comment: Option<&'static str>, frame: Vec<u8> },
-    /// Ends the capture, with the counters of each interface.
     End(Vec<Counts>),
 }
 
 pub(super) enum Output {
-    /// A file, which is truncated after the last complete block when it cannot grow.
+    /// Truncated after the last complete block when it cannot grow.
     File(File),
-    /// A reader that receives the stream live.
     Stream(Box<dyn Write + Send>),
 }
 
@@ -39,7 +35,6 @@ pub(super) struct Outcome {
 pub(super) struct Writer {
     output: Output,
     snap: u32,
-    /// Complete blocks that have not been written yet.
     blocks: Vec<u8>,
     packet: Vec<u8>,
     last: Duration,
@@ -53,7 +48,6 @@ impl Writer {
         Self { output, snap, blocks, packet, last: Duration::ZERO, outcome }
     }
 
-    /// Runs until the end or the first failure. `queued` is the size of `entries`, in bytes.
     pub(super) fn run(mut self, entries: &Receiver<Entry>, queued: &AtomicUsize) -> Outcome {
         if let Err(error) = self.follow(entries, queued) {
             self.outcome.failure = Some(error);
@@ -108,7 +102,7 @@ impl Writer {
         }
     }
 
-    /// Writes the pending blocks. After a failure, the blocks that were written completely count.
+    /// After a failure, the blocks that were written completely count.
     fn flush(&mut self) -> io::Result<()> {
         let (written, result) = self.output.write(&self.blocks);
         let (bytes, packets) = blocks::whole(&self.blocks[..written]);
@@ -123,7 +117,6 @@ impl Writer {
 }
 
 impl Output {
-    /// Writes all of `bytes`, or returns the number of bytes written before the error.
     fn write(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
         let output: &mut dyn Write = match self {
             Self::File(file) => file,
@@ -141,15 +134,12 @@ impl Output {
         (written, output.flush())
     }
 
-    /// Truncates a file to `length` bytes. A stream has already been read.
     fn cut(&self, length: u64) {
         if let Self::File(file) = self {
-            // Without the truncation, a reader reports that the last packet is cut short but still shows the
-            // others.
             let _ = file.set_len(length);
         }
     }
 }
 
-/// Blocks are written when they reach this size, or when the queue is empty.
+/// Blocks are written at this size, or when the queue is empty.
 const CHUNK: usize = 1 << 18;

@@ -1,10 +1,10 @@
-//! The options of the kernel's token bucket filter (tc-tbf(8)), which the route netlink library lacks.
+//! The options of the kernel's token bucket filter (tc-tbf(8)), which the route netlink library
+//! lacks.
 
 use std::time::Duration;
 
 use units::Bitrate;
 
-/// The netlink attributes for a rate: numbers and values.
 pub(super) fn options(rate: Bitrate) -> [(u16, Vec<u8>); 3] {
     let burst = burst(rate);
     let limit = u32::try_from(rate.bytes_in(LONGEST_WAIT)).unwrap_or(u32::MAX).saturating_add(burst);
@@ -16,14 +16,13 @@ pub(super) fn options(rate: Bitrate) -> [(u16, Vec<u8>); 3] {
     ]
 }
 
-/// The burst: a super-packet, or the data sent until the kernel's timer wakes the filter again.
+/// A super-packet, or the data sent until the kernel's timer wakes the filter again.
 fn burst(rate: Bitrate) -> u32 {
     u32::try_from(rate.bytes_in(WAKING)).unwrap_or(u32::MAX).max(SUPER_PACKET)
 }
 
-/// `struct tc_tbf_qopt`: two rates of twelve bytes, and three numbers. The rate is a separate attribute
-/// because this field is limited to 34 Gbit/s; the burst is a separate attribute because this field is in
-/// clock ticks.
+/// `struct tc_tbf_qopt`. Rate and burst are separate attributes, because these fields are limited
+/// to 34 Gbit/s and in clock ticks.
 fn parameters(limit: u32) -> Vec<u8> {
     let mut bytes = vec![0; 36];
     bytes[1] = TC_LINKLAYER_ETHERNET;
@@ -31,9 +30,8 @@ fn parameters(limit: u32) -> Vec<u8> {
     bytes
 }
 
-/// The queue limit of the network card. TCP backs off long before; the limit is for other protocols.
+/// The queue limit of the network card, for other protocols: TCP backs off long before.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-/// The filter is woken by a high-resolution timer, which may be late on a busy machine.
 const WAKING: Duration = Duration::from_millis(2);
 const SUPER_PACKET: u32 = 65_536;
 
@@ -41,7 +39,7 @@ const SUPER_PACKET: u32 = 65_536;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
-/// The kernel computes the rate and needs no lookup table from us.
+/// The kernel needs no lookup table from us.
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
 #[cfg(test)]
@@ -50,7 +48,6 @@ mod tests {
 
     #[test]
     fn the_bucket_holds_a_super_packet_or_two_milliseconds() {
-        // 2 ms of 10 Mbit/s are 2500 bytes, of 1 Gbit/s 250 000.
         assert_eq!(burst("10Mbit".parse().unwrap()), 65_536);
         assert_eq!(burst("1Gbit".parse().unwrap()), 250_000);
     }
@@ -58,7 +55,6 @@ mod tests {
     #[test]
     fn what_waits_is_fifty_milliseconds_and_the_burst() {
         let [(_, parameters), (_, rate), (_, burst)] = options("1Gbit".parse().unwrap());
-        // 50 ms of 1 Gbit/s are 6 250 000 bytes.
         assert_eq!(parameters[24..28], 6_500_000_u32.to_ne_bytes());
         assert_eq!(
             (rate, burst),

@@ -26,7 +26,6 @@ impl Delays {
         Duration::from_nanos(self.0.iter().map(|delay| delay.delay_ns).sum())
     }
 
-    /// Merges pairs: reduces the time resolution and keeps the total delay.
     fn halve(&mut self) {
         self.0 = self
             .0

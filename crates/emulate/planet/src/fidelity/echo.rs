@@ -1,5 +1,5 @@
-//! A packet that travels from a program through a kernel to the switch and back: the route between two hosts
-//! without the link.
+//! A packet that travels from a program through a kernel to the switch and back: the route between
+//! two hosts without the link.
 
 use std::{
     io,
@@ -16,7 +16,6 @@ use crate::{
     sys::tun::{self, Tun},
 };
 
-/// Both ends: a device of the switch, and a socket in the network namespace behind it.
 #[derive(Debug)]
 pub(crate) struct Echo {
     tun: Tun,
@@ -46,7 +45,6 @@ impl Echo {
         Ok(Self { tun, socket })
     }
 
-    /// Sends a packet with this number and waits without a timeout until it returns.
     pub(crate) fn go_round(&self, number: u64) -> io::Result<()> {
         loop {
             self.socket.send(&number.to_ne_bytes())?;
@@ -64,8 +62,6 @@ impl Echo {
         }
     }
 
-    /// Returns all received packets, on the side of the switch. Calls `came` for each packet before sending
-    /// it back.
     pub(crate) fn answer(&self, came: impl Fn()) -> io::Result<()> {
         let mut frame = [0; 128];
         while let Some(length) = self.tun.read(&mut frame)? {
@@ -84,9 +80,8 @@ impl AsFd for Echo {
     }
 }
 
-/// Turns a packet to the remote address into a packet from it. Returns false for other packets of the kernel.
-/// Checksums remain valid, because both ports are equal and the sum does not depend on the order of the
-/// addresses.
+/// False for other packets of the kernel. Checksums remain valid, because the sum does not depend
+/// on the order of the addresses and both ports are equal.
 fn turn_round(frame: &mut [u8]) -> bool {
     let Some(packet) = frame.get_mut(VIRTIO_HEADER..) else { return false };
     let is_ours = packet.len() >= IP_HEADER_BYTES && packet[0] >> 4 == 4 && packet[16..20] == THERE.octets();
@@ -97,14 +92,13 @@ fn turn_round(frame: &mut [u8]) -> bool {
     is_ours
 }
 
-/// Addresses of a namespace without other devices.
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 2);
 const PORT: u16 = 9;
 
 const IP_HEADER_BYTES: usize = 20;
 
-/// A packet without a reply within this time is sent again, in case a kernel without memory has dropped it.
+/// The packet is then sent again, in case a kernel without memory has dropped it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

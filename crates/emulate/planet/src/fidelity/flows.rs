@@ -1,9 +1,6 @@
-//! Lateness of packets, by sender, receiver, service and time, so that a busy flow does not hide the packets
-//! of another. Pure.
+//! Lateness of packets, by sender, receiver, service and time. Pure.
 //!
-//! Time is divided into slots. A slot stores its greatest lateness and its number of packets. Slots without a
-//! packet are not stored. When there are too many slots, their length doubles and existing slots are merged
-//! in pairs.
+//! When there are too many time slots, their length doubles and they are merged in pairs.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -24,10 +21,9 @@ pub(crate) struct Flows {
     slot: Duration,
     index: HashMap<Key, usize>,
     all: Vec<Flow>,
-    /// Number of separately tracked services for each pair of hosts.
     services: HashMap<(HostId, HostId), usize>,
     slots: usize,
-    /// The flow of the last packet: packets arrive in trains.
+    /// Packets arrive in trains.
     last: Option<(Key, usize)>,
 }
 
@@ -35,7 +31,6 @@ pub(crate) struct Flows {
 pub(crate) struct Flow {
     pub key: Key,
     pub slots: Vec<Slot>,
-    /// Histogram of the lateness: packets less than 1, 2, 4, 8, ... us late.
     pub bins: [u32; BINS],
 }
 
@@ -77,7 +72,7 @@ impl Flows {
         }
     }
 
-    /// The index of a flow. Beyond [`MOST_SERVICES`] of two hosts, further services share a flow.
+    /// Beyond [`MOST_SERVICES`] of two hosts, further services share a flow.
     fn find(&mut self, key: Key) -> usize {
         if let Some(&place) = self.index.get(&key) {
             return place;
@@ -97,7 +92,6 @@ impl Flows {
         self.slot
     }
 
-    /// Increases the slot length to `slot`, which is the current length or a power of two of it.
     pub(crate) fn coarsen(&mut self, slot: Duration) {
         while self.slot < slot {
             self.slot *= 2;
@@ -162,7 +156,6 @@ mod tests {
         let all = flows.into_flows();
         assert_eq!(all[0].slots, [Slot { number: 0, late_ns: 0, packets: 1000 }]);
         assert_eq!(all[1].slots, [(1, 3_000_000, 2).into(), (4, 2_000_000, 1).into()]);
-        // 1 ms is in the bin from 512 to 1024 us, 2 ms in the next, and 3 ms in the bin after that.
         assert_eq!(all[1].bins[10..13], [1, 1, 1]);
         assert_eq!(all[0].bins[0], 1000);
     }

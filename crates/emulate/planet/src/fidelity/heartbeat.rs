@@ -1,14 +1,8 @@
-//! Periodic threads that measure scheduling delays of the machine. A thread on each processor wakes on a
-//! schedule, sends a packet to the switch and waits for its return. It detects delays that also affect
-//! packets and programs:
+//! Periodic threads that measure scheduling delays of the machine.
 //!
-//! - late wake-up of the thread: the hypervisor stalled its processor, or interrupts kept it busy;
-//! - late reply of the switch: it slept, was stopped or was busy while packets waited to be read;
-//! - late wake-up by the reply: a program that receives a packet wakes up in the same way.
-//!
-//! With real-time priority the thread runs before all programs, so each wait is due to the machine. Otherwise
-//! its time in the run queue is subtracted, because it may have waited for another program; delays of the
-//! planet's programs are measured separately (`programs`).
+//! A thread on each processor sends a packet to the switch and waits for its return. A late wake-up
+//! of the thread means a stalled processor; a late reply means that the switch did not run. Without
+//! real-time priority, the time in the run queue is subtracted.
 
 use std::{
     io,
@@ -32,12 +26,9 @@ use crate::{
     sys::{poll, priority},
 };
 
-/// A bell at the switch, and its reply.
 #[derive(Debug)]
 pub(crate) struct Beat {
-    /// Becomes readable for the shard when the bell rings.
     pub bell: Echo,
-    /// Time of the ring in ns; 0 after the reply.
     rung_ns: AtomicU64,
 }
 
@@ -46,7 +37,8 @@ pub(crate) struct Pulse(Mutex<Found>);
 
 #[derive(Debug)]
 struct Found {
-    /// Time from the bell to the arrival of the reply, which includes waking the switch and a program, ns.
+    /// From the bell to the arrival of the reply, including the wake-up of the switch and a
+    /// program, ns.
     wake_ns: Histogram<u64>,
     stalls: Delays,
 }
@@ -56,9 +48,8 @@ impl Beat {
         Ok(Self { bell: Echo::new()?, rung_ns: AtomicU64::new(0) })
     }
 
-    /// The earliest time at which a packet that is read at `now` may have arrived, according to this bell. A
-    /// bell that has waited longer than a normal wake-up shows that the switch did not run, possibly since
-    /// the previous heartbeat.
+    /// The earliest arrival time of a packet that is read at `now`. A bell that waited longer than
+    /// a normal wake-up shows that the switch did not run, possibly since the previous heartbeat.
     pub(crate) fn waits_since(&self, now: Duration) -> Option<Duration> {
         let rung = Some(self.rung_ns.load(Ordering::Acquire)).filter(|&rung| rung > 0);
         let rung = Duration::from_nanos(rung?);
@@ -76,7 +67,6 @@ impl Beat {
     }
 }
 
-/// Starts a thread on each processor that this process may use. The threads share the bells in turn.
 pub(crate) fn start(beats: &[Arc<Beat>], clock: Clock) -> io::Result<Arc<Pulse>> {
     let pulse = Arc::new(Pulse::default());
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
@@ -109,7 +99,6 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
         let due_in = due.saturating_sub(clock.now());
         crate::clock::sleep(due_in);
         let woke = clock.now();
-        // Usually the thread is on time and does not need the run-queue statistics.
         if woke.saturating_sub(due) > LONG {
             pulse.stalled_at(due, woke, woke.saturating_sub(due).saturating_sub(for_programs()));
         }
@@ -121,7 +110,6 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
             let heard = clock.now();
             let took = heard.saturating_sub(rung).saturating_sub(for_programs());
             pulse.woken(took);
-            // Heartbeats were due in the meantime.
             if took > PERIOD {
                 pulse.stalled_at(rung, heard, took);
             }
@@ -134,17 +122,15 @@ impl Pulse {
         self.found().wake_ns.saturating_record(nanoseconds(time));
     }
 
-    /// Records a stall of a processor, detected by a late wake-up.
     fn stalled_at(&self, due: Duration, woke: Duration, stalled: Duration) {
         if stalled > LONG {
-            // The stall may have started at any time since the previous heartbeat, and stalls shorter than
-            // LONG are not detected.
+            // The stall may have started at any time since the previous heartbeat, and stalls
+            // shorter than LONG are not detected.
             let (from, extra) = (due.saturating_sub(PERIOD), stalled.min(PERIOD) + LONG);
             self.found().stalls.push(from, woke + LONG, stalled + extra);
         }
     }
 
-    /// The time to wake the switch and a program at this percentile; zero before the first heartbeat.
     pub(crate) fn wake(&self, percentile: f64) -> Duration {
         Duration::from_nanos(self.found().wake_ns.value_at_percentile(percentile))
     }
@@ -169,8 +155,8 @@ impl Default for Found {
     }
 }
 
-/// On a virtual machine with a steal time of one sixth of two processors, a heartbeat thread used 4 % of a
-/// processor, and the switch used 3 % for its replies.
+/// On a virtual machine with two processors, a heartbeat thread used 4 % of a processor, and the
+/// switch 3 % for its replies.
 const PERIOD: Duration = Duration::from_millis(1);
 const RING_EVERY: u32 = 5;
 const BETWEEN_RINGS: Duration = PERIOD.saturating_mul(RING_EVERY);

@@ -1,9 +1,8 @@
-//! Delays of the programs of hosts: waits for a processor and stops that would not occur on separate
-//! machines.
+//! Delays of the programs of hosts: waits for a processor and stops that would not occur on
+//! separate machines.
 //!
-//! Sources, all without privileges: `/proc/<pid>/task/<tid>/schedstat` (time in the run queue, per thread),
-//! `/proc/<pid>/stat` (stopped by a signal or a debugger, but not by a fault of the planet), and
-//! `/proc/pressure/memory` (time in which at least one task waited for memory).
+//! Sources: `/proc/<pid>/task/<tid>/schedstat` (run queue), `/proc/<pid>/stat` (stopped), and
+//! `/proc/pressure/memory`.
 
 use std::{
     collections::HashMap,
@@ -30,7 +29,6 @@ pub(crate) struct Account(Mutex<Found>);
 #[derive(Debug, Default)]
 struct Found {
     hosts: HashMap<HostId, Delays>,
-    /// `None` if the kernel does not count it.
     memory: Option<Delays>,
 }
 
@@ -83,7 +81,6 @@ struct Watch {
     clock: Clock,
     account: Arc<Account>,
     threads: HashMap<PathBuf, Thread>,
-    /// The first thread of each process, by the folder of the process.
     leaders: HashMap<PathBuf, Leader>,
     memory: Option<Pressure>,
     looked: Duration,
@@ -94,7 +91,7 @@ struct Thread {
     host: HostId,
     account: tcp::RunQueue,
     waited: Duration,
-    /// For a new thread: the time of the last search that did not find it. Its whole wait is later than that.
+    /// For a new thread: the time of the last search that did not find it.
     new_since: Option<Duration>,
     is_here: bool,
 }
@@ -113,8 +110,8 @@ struct Stops {
 }
 
 impl Stops {
-    /// Whether it was stopped at some time since the last poll, other than by a fault. A program that a fault
-    /// stopped at the last poll may still be stopped when the fault has just ended.
+    /// Stopped since the last poll, other than by a fault. A program that a fault stopped at the
+    /// last poll may still be stopped when the fault has just ended.
     fn look(&mut self, is_stopped: bool, is_frozen: bool) -> bool {
         let is_by_fault = is_frozen || self.was_frozen;
         let was_stopped = (is_stopped || self.was_stopped) && !is_by_fault;
@@ -127,12 +124,10 @@ impl Watch {
     fn look(&mut self) {
         let now = self.clock.now();
         if self.searched.is_none_or(|searched| now >= searched + SEARCH_EVERY) {
-            // An unreadable file may become readable at the next poll.
             let _ = self.search();
             self.searched = Some(now);
         }
         let since = std::mem::replace(&mut self.looked, now);
-        // Per host: the earliest start of the delays of its programs, and their sum.
         let mut held: HashMap<HostId, (Duration, Duration)> = HashMap::new();
         let mut hold = |host: HostId, from: Duration, delay: Duration| {
             let (earliest, sum) = held.entry(host).or_insert((from, Duration::ZERO));
@@ -153,7 +148,7 @@ impl Watch {
             let is_stopped = leader.looks_stopped();
             // Read afterwards, because the host is marked frozen before its programs are stopped.
             let is_frozen = self.hosts[leader.host].is_frozen();
-            // The stop and the continuation may have occurred at any time between two polls.
+            // Stop and continuation may have occurred at any time between two polls.
             if leader.stops.look(is_stopped, is_frozen) {
                 hold(leader.host, since, now.saturating_sub(since));
             }
@@ -222,21 +217,19 @@ impl Leader {
     }
 }
 
-/// The state in `/proc/<pid>/stat`: the letter after the name, which is in parentheses and may contain
-/// parentheses (proc_pid_stat(5)).
+/// The letter after the name, which is in parentheses and may contain parentheses
+/// (proc_pid_stat(5)).
 fn state(stat: &[u8]) -> Option<u8> {
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(end + 2).copied()
 }
 
-/// Memory pressure (Documentation/accounting/psi.rst).
 struct Pressure {
     file: File,
     seen: Duration,
 }
 
 impl Pressure {
-    /// `None` if the kernel does not provide it.
     fn open() -> Option<Self> {
         let file = File::open("/proc/pressure/memory").ok()?;
         let mut pressure = Self { file, seen: Duration::ZERO };
@@ -252,17 +245,16 @@ impl Pressure {
     }
 }
 
-/// The total in the first line: "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", in us.
+/// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", in us.
 fn stalled(text: &str) -> Option<Duration> {
     let (_, total) = text.lines().find(|line| line.starts_with("some "))?.split_once("total=")?;
     total.trim().parse().ok().map(Duration::from_micros)
 }
 
-/// The polling interval, extended if polling would cost more than a fiftieth of a processor.
+/// Extended if polling would cost more than a fiftieth of a processor.
 const PERIOD: Duration = Duration::from_millis(10);
 const COST_SHARE: u32 = 50;
 
-/// A thread with a shorter lifetime may be missed, and so may a stop of a younger program.
 const SEARCH_EVERY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
@@ -275,15 +267,12 @@ mod tests {
             let mut stops = Stops::default();
             looks.iter().map(|&(stopped, frozen)| stops.look(stopped, frozen)).collect::<Vec<_>>()
         };
-        // A debugger.
         assert_eq!(
             looks(&[(false, false), (true, false), (false, false), (false, false)]),
             [false, true, true, false]
         );
-        // A fault, observed at its end just before the program continues.
         assert_eq!(looks(&[(false, true), (true, true), (false, false), (false, false)]), [false; 4]);
         assert_eq!(looks(&[(true, true), (true, false), (false, false)]), [false; 3]);
-        // A debugger that stops it after a fault.
         assert_eq!(looks(&[(true, true), (false, false), (true, false)]), [false, false, true]);
     }
 

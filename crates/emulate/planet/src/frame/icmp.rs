@@ -1,8 +1,7 @@
-//! ICMP messages of routers as complete frames: errors for packets that cannot be forwarded, and echo
-//! replies.
+//! ICMP messages of routers as complete frames: errors for packets that cannot be forwarded, and
+//! echo replies.
 //!
-//! Pure, for both versions of ICMP: RFC 792 with RFC 1122 and RFC 1812, and RFC 4443. The caller limits the
-//! rate of messages.
+//! RFC 792 with RFC 1122 and RFC 1812, and RFC 4443. The caller limits their rate.
 
 use std::net::IpAddr;
 
@@ -21,10 +20,8 @@ pub enum Unreachable {
     Host,
 }
 
-/// The error to the sender of `original`, a frame, that its time to live expired at `router`. The packet is
-/// quoted as it arrived there, with one hop left.
-///
-/// `None` if a router must not send an error, or if its address is of the other IP version.
+/// The error that the time to live of the frame `original` expired. `None` if a router must not
+/// send one.
 pub fn time_exceeded(router: IpAddr, original: &[u8]) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let treatment = Treatment { hops: frame.ttl.saturating_sub(1), ..Treatment::default() };
@@ -32,10 +29,8 @@ pub fn time_exceeded(router: IpAddr, original: &[u8]) -> Option<Vec<u8>> {
     error(router, kind, &frame, original, treatment)
 }
 
-/// The error to the sender of `original`, a frame, that `router` cannot reach its destination. The packet is
-/// quoted as it arrived there, after `hops` other routers.
-///
-/// `None` if a router must not send an error, or if its address is of the other IP version.
+/// The error that `router`, after `hops` other routers, cannot reach the destination. `None` if a
+/// router must not send one.
 pub fn unreachable(router: IpAddr, original: &[u8], hops: u8, what: Unreachable) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let kind = match (router, what) {
@@ -47,7 +42,7 @@ pub fn unreachable(router: IpAddr, original: &[u8], hops: u8, what: Unreachable)
     error(router, kind, &frame, original, Treatment { hops, ..Treatment::default() })
 }
 
-/// The reply to `original`, a frame, if it is a ping. Damaged and fragmented pings get no reply.
+/// The reply to a ping; `None` for damaged and fragmented pings.
 pub fn echo_reply(original: &[u8]) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let packet = &original[VIRTIO_HEADER..];
@@ -67,8 +62,6 @@ pub fn echo_reply(original: &[u8]) -> Option<Vec<u8>> {
     packet_of(frame.to, frame.from, ROUTINE, message)
 }
 
-/// An error message of a kind (type and code), which quotes the first segment of a packet up to the size
-/// limit.
 fn error(
     router: IpAddr,
     kind: [u8; 2],
@@ -86,7 +79,7 @@ fn error(
     packet_of(router, frame.from, CONTROL, message)
 }
 
-/// Whether an error may be sent about a packet: RFC 1122, section 3.2.2; RFC 4443, section 2.4 (e).
+/// RFC 1122, section 3.2.2; RFC 4443, section 2.4 (e).
 fn may_be_told(frame: &Frame, packet: &[u8]) -> bool {
     let kind = packet.get(frame.transport).copied();
     let is_query = match frame.protocol {
@@ -99,7 +92,6 @@ fn may_be_told(frame: &Frame, packet: &[u8]) -> bool {
     is_query && frame.fragment != Fragment::Later && is_host(frame.from) && is_host(frame.to)
 }
 
-/// Whether an address is that of one host on a network.
 fn is_host(address: IpAddr) -> bool {
     let is_single = match address {
         // 240.0.0.0/4 is reserved and contains the broadcast address.
@@ -109,7 +101,6 @@ fn is_host(address: IpAddr) -> bool {
     is_single && !address.is_unspecified() && !address.is_loopback()
 }
 
-/// An ICMP message as a frame with its checksum. `None` if the addresses are of different IP versions.
 fn packet_of(from: IpAddr, to: IpAddr, class: u8, mut message: Vec<u8>) -> Option<Vec<u8>> {
     put(&mut message, 2, [0, 0]);
     let mut ip = Vec::with_capacity(IPV6_HEADER);
@@ -138,11 +129,9 @@ fn packet_of(from: IpAddr, to: IpAddr, class: u8, mut message: Vec<u8>) -> Optio
     Some([&[0; VIRTIO_HEADER], ip.as_slice(), &message].concat())
 }
 
-/// Type, code, checksum, and four bytes whose meaning depends on the type.
 pub(super) const HEADER: usize = 8;
 
-/// RFC 1812, section 4.3.2.3: the quote fills the message up to 576 bytes. There are no extensions (RFC
-/// 4884).
+/// RFC 1812, section 4.3.2.3: the quote fills the message up to 576 bytes.
 const LONGEST_V4: usize = 576;
 /// RFC 4443, section 2.4 (c): the smallest MTU of IPv6.
 const LONGEST_V6: usize = 1280;
@@ -150,7 +139,6 @@ const LONGEST_V6: usize = 1280;
 /// The initial value of most systems (RFC 1340).
 const TTL: u8 = 64;
 
-/// Traffic class of a reply.
 const ROUTINE: u8 = 0;
 /// Traffic class of an error: internetwork control (RFC 1812, section 4.3.2.5).
 const CONTROL: u8 = 0xc0;

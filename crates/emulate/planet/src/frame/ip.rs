@@ -12,11 +12,9 @@ pub(super) struct Header {
     pub to: IpAddr,
     pub ttl: u8,
     pub ecn: Ecn,
-    /// The protocol after the header and its IPv6 extension headers.
     pub protocol: u8,
-    /// Its length: with the options of IPv4, without the extension headers of IPv6.
+    /// With the options of IPv4, without the extension headers of IPv6.
     pub length: usize,
-    /// Offset of the data after the header and its extension headers.
     pub transport: usize,
     pub fragment: Fragment,
 }
@@ -24,9 +22,7 @@ pub(super) struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fragment {
     Whole,
-    /// The first fragment, which has the transport header.
     First,
-    /// A later fragment, without the transport header.
     Later,
 }
 
@@ -84,7 +80,7 @@ impl Header {
         header
     }
 
-    /// Skips an IPv6 extension header (RFC 8200, section 4), if a complete one is at `transport`.
+    /// RFC 8200, section 4. Only if a complete one is at `transport`.
     fn skip_extension(&mut self, packet: &[u8]) -> bool {
         let Some(extension) = packet[self.transport..].first_chunk::<8>() else { return false };
         let length = match self.protocol {
@@ -104,7 +100,6 @@ impl Header {
         true
     }
 
-    /// Source and destination port, if every packet of the flow has them.
     pub(super) fn ports(&self, packet: &[u8]) -> Option<[u16; 2]> {
         match (self.fragment, self.protocol) {
             (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
@@ -115,8 +110,8 @@ impl Header {
         }
     }
 
-    /// A hash of addresses, protocol and, if every packet of the flow has them, ports. The same on every
-    /// machine and in every run.
+    /// A hash of addresses, protocol and, if every packet of the flow has them, ports. The same on
+    /// every machine and in every run.
     pub(super) fn flow(&self, packet: &[u8]) -> u64 {
         let [from, to] = self.ports(packet).unwrap_or_default().map(u64::from);
         let ports = from << 16 | to;
@@ -152,8 +147,7 @@ fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// Writes a packet's new length, and for IPv4 its identification, which is incremented for each segment
-/// before it.
+/// Also increments IPv4's identification for each segment before it.
 pub(super) fn set_length(ip: &mut [u8], total: usize, segments_before: u32) {
     if ip[0] >> 4 == 6 {
         checksum::replace(ip, 4, low16(total - IPV6_HEADER));
@@ -163,7 +157,6 @@ pub(super) fn set_length(ip: &mut [u8], total: usize, segments_before: u32) {
     checksum::replace(ip, 4, word(ip, 4).wrapping_add(low16(segments_before as usize)));
 }
 
-/// Subtracts `hops` from the time to live, which stops at 0.
 pub(super) fn take_hops(ip: &mut [u8], hops: u8) {
     // IPv4 has the field before the protocol, IPv6 after the next header.
     if ip[0] >> 4 == 6 {
@@ -174,7 +167,7 @@ pub(super) fn take_hops(ip: &mut [u8], hops: u8) {
     }
 }
 
-/// Marks "congestion experienced" (RFC 3168, section 5), only for senders that support ECN.
+/// "Congestion experienced" (RFC 3168, section 5), only for senders that support ECN.
 pub(super) fn mark(ip: &mut [u8]) {
     let congestion = if ip[0] >> 4 == 6 { 0x30 } else { 3 };
     if ip[1] & congestion != 0 {
@@ -201,7 +194,7 @@ const DESTINATION: u8 = 60;
 /// RFC 8200, section 4.1, recommends at most seven.
 const MOST_EXTENSIONS: usize = 8;
 
-/// The ECN capability in the two bits of the ECN field (RFC 3168).
+/// RFC 3168.
 fn ecn(bits: u8) -> Ecn {
     if bits == 0 { Ecn::NotCapable } else { Ecn::Capable }
 }

@@ -1,26 +1,24 @@
-//! Frames for tests, in the form of kernels, and a receiver that is independent of the code under test.
+//! Frames for tests, in the form of kernels, and a receiver that is independent of the code under
+//! test.
 
-/// The description of a packet. Its addresses are 10.0.0.1 and 10.0.0.2, or fd00::1 and fd00::2.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub version: u8,
     pub protocol: u8,
     pub payload: usize,
-    /// Bytes of payload in a segment; 0 makes a plain packet with an incomplete checksum.
+    /// Payload bytes; 0 makes a plain packet with an incomplete checksum.
     pub segment: u16,
     pub ttl: u8,
     pub class: u8,
-    /// Whether an IPv6 packet has a hop-by-hop header.
     pub extended: bool,
 }
 
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 
-/// Flags of TCP super-packets: ACK, PSH, FIN and CWR.
 pub(crate) const TCP_FLAGS: u8 = 0x10 | 0x08 | 0x01 | 0x80;
 
-/// The sequence number of every TCP packet: it wraps within the first segment.
+/// It wraps within the first segment.
 pub(crate) const SEQUENCE: u32 = 0xffff_fff0;
 
 impl Sample {
@@ -36,7 +34,7 @@ impl Sample {
         }
     }
 
-    /// The frame, virtio header first: the transport checksum contains the sum of the pseudo-header.
+    /// Virtio header first: the transport checksum contains the sum of the pseudo-header.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut transport = if self.protocol == TCP {
             let mut tcp =
@@ -60,7 +58,7 @@ impl Sample {
             (_, TCP, _) => 4,
             _ => 5,
         };
-        // NEEDS_CSUM, and a header length that must not be trusted.
+        // A header length that must not be trusted.
         let mut frame = vec![1, gso, 0xff, 0xff];
         frame.extend(self.segment.to_le_bytes());
         frame.extend(u16::try_from(self.transport()).unwrap().to_le_bytes());
@@ -107,7 +105,6 @@ impl Sample {
                 ip.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last]);
             }
             if self.extended {
-                // A hop-by-hop header of 8 bytes, all padding.
                 ip.extend([self.protocol, 0, 1, 4, 0, 0, 0, 0]);
             }
             ip
@@ -125,7 +122,6 @@ impl Sample {
     }
 }
 
-/// RFC 1071 word by word: 16 bits per step, with immediate carry.
 pub(crate) fn ones_complement_sum(start: u16, bytes: &[u8]) -> u16 {
     let mut sum = start;
     for pair in bytes.chunks(2) {
@@ -142,7 +138,6 @@ fn pseudo_header(ip: &[u8], protocol: u8, length: usize) -> u16 {
     ones_complement_sum(0, &[addresses, &length, &[0, 0, 0, protocol]].concat())
 }
 
-/// The first error that a kernel would find in a packet from a wire.
 pub(crate) fn fault(ip: &[u8]) -> Option<&'static str> {
     let (transport, protocol, total) = if ip[0] >> 4 == 4 {
         if ones_complement_sum(0, &ip[..20]) != 0xffff {

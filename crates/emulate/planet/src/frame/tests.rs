@@ -1,4 +1,5 @@
-//! Frames in the form of the kernel, malformed frames, and slices compared with a plain segmentation.
+//! Frames in the form of the kernel, malformed frames, and slices compared with a plain
+//! segmentation.
 
 use proptest::prelude::*;
 
@@ -21,7 +22,6 @@ fn slice(frame: &[u8], segments: Range<u32>, treatment: Treatment) -> Vec<u8> {
     [&headers, &*payload].concat()
 }
 
-/// Each segment as on a wire.
 fn on_wire(bytes: &[u8]) -> Vec<Vec<u8>> {
     let frame = Frame::parse(bytes).unwrap();
     let segment = |segment| {
@@ -41,7 +41,6 @@ fn a_frame_says_who_and_what_it_is() {
         let frame = one(version, 0);
         assert_eq!((frame.from, frame.to), (from.parse().unwrap(), to.parse().unwrap()));
         assert_eq!((frame.ttl, frame.protocol), (7, UDP));
-        // The upper six bits of the traffic class are the DSCP.
         let ecn = [0xfc, 0xfd, 0xfe, 0xff].map(|class| one(version, class).ecn);
         assert_eq!(ecn, [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::Capable]);
     }
@@ -70,12 +69,12 @@ fn a_flow_is_addresses_protocol_and_ports() {
     }
     let extended = Sample { extended: true, ..Sample::new(6, UDP, 100, 0) };
     assert_eq!(flow(extended, &same), flow(Sample { extended: false, ..extended }, &same));
-    // Fragments of one packet are one flow, whether they have the ports or not. The first has "more" set.
+    // Fragments of one packet are one flow, whether they have the ports or not. The first has
+    // "more" set.
     let udp = Sample::new(4, UDP, 100, 0);
     let [first, later] = [0x20, 0x01].map(|flags| flow(udp, &|ip| ip[6] = flags));
     assert_eq!(first, later);
-    // Computed with another implementation of SplitMix64, over the words ::ffff:10.0.0.1, ::ffff:10.0.0.2 and
-    // protocol, source port, destination port.
+    // Computed with another implementation of SplitMix64, over the addresses, protocol and ports.
     assert_eq!(flow(udp, &same), PINNED);
 }
 
@@ -121,7 +120,6 @@ fn slices_are_the_packets_a_card_would_send() {
             let tcp = &packet[at..];
             let sequence = u32::from_be_bytes(tcp[4..8].try_into().unwrap());
             assert_eq!(sequence, SEQUENCE.wrapping_add(segment * 1448));
-            // CWR on the first only, FIN and PSH on the last only.
             let without = [FIN | PSH, FIN | PSH | CWR, FIN | PSH | CWR, CWR][segment as usize];
             assert_eq!(tcp[13], TCP_FLAGS & !without, "segment {segment}");
         }
@@ -135,8 +133,6 @@ fn a_slice_stays_a_super_packet_for_the_kernel() {
     let ip = &run[VIRTIO_HEADER..];
     assert_eq!(run[1], GSO_TCPV4, "two segments are still a super-packet");
     assert_eq!(word(ip, 4), 0x1236, "the identification counts segments");
-    // The kernel expects the sum of the pseudo-header in the field: 10.0.0.1, 10.0.0.2, protocol 6, and a TCP
-    // header of 32 followed by 5000 - 2 * 1448 = 2104 bytes.
     assert_eq!(word(ip, 36), 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 6 + 2136);
     let one = slice(&frame, 3..4, Treatment::default());
     assert_eq!((one[1], word(&one, 4)), (GSO_NONE, 0), "one segment is none");
@@ -146,15 +142,12 @@ fn a_slice_stays_a_super_packet_for_the_kernel() {
 fn checksums_are_those_of_the_standards() {
     // RFC 1071, section 3.
     assert_eq!(checksum::fold(checksum::sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
-    // RFC 1624, section 4: 0x5555 becomes 0x3285 in a header whose checksum is 0xdd2f, which becomes 0.
     let mut header = [0_u8; 20];
     header[0] = 0x40;
     put(&mut header, 2, 0x5555_u16.to_be_bytes());
     put(&mut header, 10, 0xdd2f_u16.to_be_bytes());
     checksum::replace(&mut header, 2, 0x3285);
     assert_eq!((word(&header, 2), word(&header, 10)), (0x3285, 0));
-    // Lengths that are not a multiple of 4: 0x0001 + 0x0200 + 0x0003, and a last byte that is the upper half
-    // of a word.
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2, 0, 0, 3])), 0x0204);
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2])), 0x0201);
 }
@@ -173,7 +166,6 @@ fn udp_never_says_that_it_has_no_checksum() {
 #[test]
 fn a_checksum_is_completed_where_it_can_be() {
     let mut tunnel = Sample::new(4, UDP, 100, 0).frame();
-    // From the payload's first byte on, into its third and fourth.
     tunnel[6..10].copy_from_slice(&[28, 0, 2, 0]);
     let packet = on_wire(&tunnel).remove(0);
     assert_eq!(packet[..30], tunnel[VIRTIO_HEADER..][..30]);
@@ -271,7 +263,6 @@ proptest! {
         version in 0_usize..3,
         treatment in (any::<u8>(), any::<bool>(), any::<Option<u64>>()),
     ) {
-        // Two thirds of the cases have a plausible first byte, so that parsing proceeds further.
         let first = [None, Some(0x45), Some(0x60)][version];
         if let (Some(byte), Some(first)) = (bytes.get_mut(VIRTIO_HEADER), first) {
             *byte = first;
@@ -329,5 +320,4 @@ proptest! {
     }
 }
 
-/// The flow from port 12345 of 10.0.0.1 to port 53 of 10.0.0.2, protocol 17.
 const PINNED: u64 = 0x3a73_59be_d3cc_d56d;

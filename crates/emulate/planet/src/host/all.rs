@@ -1,9 +1,7 @@
 //! Creates all hosts of a planet, in parallel on all processors.
 //!
-//! The dominant cost is the lookup of a host's settings. The cache of `/proc/sys` stores the entries of all
-//! network namespaces under the same name, and finds the newest namespace's entry last. When created
-//! sequentially, 3000 hosts took a hundred times as long as 300. Therefore hosts are created in batches, each
-//! by a thread with a private `/proc`, whose cache is dropped with the thread.
+//! The cache of `/proc/sys` finds the newest network namespace's entry last, so hosts are created
+//! in batches, each by a thread with a private `/proc`.
 
 use std::{
     path::Path,
@@ -27,7 +25,7 @@ use crate::error::Error;
 pub(crate) struct Common<'l> {
     pub layout: &'l Layout,
     pub has_ipv6: bool,
-    /// Whether some host uses Multipath TCP, so that all hosts must enable it.
+    /// If some host uses Multipath TCP, all hosts must enable it.
     pub has_mptcp: bool,
 }
 
@@ -41,7 +39,6 @@ impl<'l> Common<'l> {
     }
 }
 
-/// All hosts of a layout, in its order. The calling thread stays in its network namespace.
 pub(crate) fn make_all(layout: &Layout) -> Result<Vec<Host>, Error> {
     let common = Common::of(layout);
     let batches: Vec<_> = layout.hosts.chunks(BATCH).collect();
@@ -78,6 +75,6 @@ fn make(batch: &[world::Host], common: Common<'_>) -> Result<Vec<Host>, Error> {
     batch.iter().map(|host| Host::make(host, common)).collect()
 }
 
-/// Small enough for a fast lookup of the last host's settings, and large enough to amortize the thread and
-/// its `/proc`.
+/// Small enough for a fast lookup of the last host's settings, and large enough to amortize the
+/// thread and its `/proc`.
 const BATCH: usize = 32;

@@ -1,4 +1,5 @@
-//! Configures a new host's addresses, routes and kernel settings, with route netlink and `/proc/sys`.
+//! Configures a new host's addresses, routes and kernel settings, with route netlink and
+//! `/proc/sys`.
 
 use std::{
     fs::OpenOptions,
@@ -16,7 +17,6 @@ use crate::{
     sys::tun,
 };
 
-/// Configures the host whose network namespace the calling thread is in.
 pub(super) fn configure(host: &world::Host, common: Common<'_>) -> Result<Netlink, Error> {
     let Common { layout, has_ipv6, .. } = common;
     let name = &host.name;
@@ -44,7 +44,6 @@ struct New<'a> {
 }
 
 impl New<'_> {
-    /// Applies its kernel settings. Settings of the world file are applied last.
     fn settings(&self, devices: usize) -> Result<(), Error> {
         for device in (0..devices).map(tun::name) {
             if self.has_ipv6 {
@@ -60,14 +59,14 @@ impl New<'_> {
             // The kernel uses the stricter of this value and a device's value.
             self.set("net.ipv4.conf.all.rp_filter", "0")?;
         }
-        // A connection must not inherit path metrics from an earlier one: measurements are independent.
+        // A connection must not inherit path metrics from an earlier one: measurements are
+        // independent.
         self.set("net.ipv4.tcp_no_metrics_save", "1")?;
         self.host.sysctl.iter().try_for_each(|(key, value)| self.set(key, value))
     }
 
-    /// Configures a device, its addresses, and source routes. Packets without a source address use the first
-    /// device. A host with several devices has a routing table for each, so that an address is never used on
-    /// another line.
+    /// Packets without a source address use the first device. With several devices each has a
+    /// routing table, so that an address is never used on another line.
     fn device(&self, port: &Port, devices: usize) -> Result<(), Error> {
         let name = &self.host.name;
         let device_name = tun::name(port.number);
@@ -114,7 +113,7 @@ impl New<'_> {
         })
     }
 
-    /// Makes all addresses of the host's anycast prefixes local. The switch decides whether packets arrive.
+    /// Makes all addresses local. The switch decides whether packets arrive.
     fn anycast(&self, layout: &Layout, host: HostId, loopback: u32) -> Result<(), Error> {
         let announced = layout.anycast.iter().filter(|any| any.hosts.contains(&host));
         for prefix in announced.flat_map(|any| &any.prefixes) {
@@ -123,8 +122,8 @@ impl New<'_> {
                     .add_local_prefix(loopback, address, prefix.length())
                     .doing(|| format!("give {} the prefix {prefix}", self.host.name))?;
                 if address.is_ipv6() {
-                    // Unlike in IPv4, programs can bind only to configured IPv6 addresses, even if an address
-                    // is local.
+                    // Unlike in IPv4, programs can bind only to configured IPv6 addresses, even if
+                    // an address is local.
                     self.set("net.ipv6.ip_nonlocal_bind", "1")?;
                 }
             }
@@ -132,13 +131,11 @@ impl New<'_> {
         Ok(())
     }
 
-    /// The addresses of the IP versions that the kernel supports.
     fn versions<const N: usize>(&self, addresses: [IpAddr; N]) -> impl Iterator<Item = IpAddr> + use<N> {
         let has_ipv6 = self.has_ipv6;
         addresses.into_iter().filter(move |address| address.is_ipv4() || has_ipv6)
     }
 
-    /// Writes a kernel setting of the calling thread's network namespace.
     fn set(&self, key: &str, value: &str) -> Result<(), Error> {
         let path = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
         let write = || OpenOptions::new().write(true).open(&path)?.write_all(value.as_bytes());
@@ -151,7 +148,6 @@ impl New<'_> {
     }
 }
 
-/// Explains the error of a kernel without this queueing discipline.
 fn no_tbf(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENOENT) => io::Error::other(
@@ -161,10 +157,9 @@ fn no_tbf(error: io::Error) -> io::Error {
     }
 }
 
-/// A TUN device drops packets that exceed its queue, which TCP takes for congestion. The kernel's default of
-/// 500 packets is smaller than a congestion window.
+/// In packets. TCP takes a drop for congestion, and the kernel's default of 500 is smaller than a
+/// congestion window.
 const QUEUE_LENGTH: u32 = 20_000;
 
-/// No link-local address, and therefore no router solicitations or multicast listener reports, which would
-/// get no response.
+/// No link-local address, and therefore no router solicitations or multicast listener reports.
 const QUIET_IPV6: [(&str, &str); 2] = [("addr_gen_mode", "1"), ("accept_ra", "0")];

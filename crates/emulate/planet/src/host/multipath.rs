@@ -7,8 +7,8 @@ use world::{Layout, file::Mptcp};
 
 use crate::error::{Doing, Error};
 
-/// Configures the path manager of the calling thread's network namespace. Must not be called in a world
-/// without MPTCP, so that such a world runs on kernels without MPTCP.
+/// For the calling thread's network namespace. Must not be called in a world without MPTCP, so that
+/// it runs on kernels without MPTCP.
 pub(super) fn set_up(host: &world::Host, layout: &Layout, has_ipv6: bool) -> Result<(), Error> {
     let set = || -> Result<(), tcp::Error> {
         let paths = PathManager::open()?;

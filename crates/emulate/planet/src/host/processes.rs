@@ -14,10 +14,9 @@ use nix::{
     unistd::Pid,
 };
 
-/// Signals every process of this process namespace whose network namespace has this inode, except the first
-/// process, which is the planet. Returns their number.
-///
-/// Processes may start others concurrently, so this repeats until a pass finds no new process.
+/// Signals the processes whose network namespace has the inode `network`, except the planet, and
+/// returns their number. Repeats until a pass finds no new process, because processes may start
+/// others.
 pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
     let mut signalled = BTreeSet::new();
     loop {
@@ -27,7 +26,6 @@ pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
         }
         for pid in new {
             match kill(Pid::from_raw(pid), signal) {
-                // It has ended in the meantime.
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -37,8 +35,8 @@ pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
 }
 
 fn of_network(inode: u64) -> io::Result<Vec<i32>> {
-    // Where /proc cannot be mounted again, the old one lists the number in the outer namespace before the
-    // number in ours.
+    // The old /proc, where a new one cannot be mounted, lists the outer namespace's number before
+    // ours.
     let level = numbers(&fs::read_to_string("/proc/self/status")?).len().saturating_sub(1);
     // An unreadable process has ended, or is a zombie without a network namespace.
     let number = |process: &Path| {
@@ -51,14 +49,12 @@ fn of_network(inode: u64) -> io::Result<Vec<i32>> {
     Ok(processes.filter_map(|entry| number(&entry.path())).collect())
 }
 
-/// A process's numbers in its process namespaces, from the outermost visible one to the innermost
-/// (proc_pid_status(5)).
+/// From the outermost visible process namespace to the innermost (proc_pid_status(5)).
 fn numbers(status: &str) -> Vec<i32> {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
     line.unwrap_or_default().split_whitespace().map_while(|number| number.parse().ok()).collect()
 }
 
-/// The first process of the planet's process namespace.
 const PLANET: i32 = 1;
 
 #[cfg(test)]

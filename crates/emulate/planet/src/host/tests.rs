@@ -1,4 +1,5 @@
-//! Kernel configuration of hosts without a switch. The tests create network namespaces, which needs root.
+//! Kernel configuration of hosts without a switch. The tests create network namespaces, which needs
+//! root.
 
 use std::{
     io::Read,
@@ -31,7 +32,6 @@ prefix = ['192.0.2.0/24', '2001:db8::/48']
 hosts = ['server']
 ";
 
-/// Creates a host on a separate thread and runs `look` inside it.
 fn in_host<T: Send>(host: usize, look: impl FnOnce(&Host) -> T + Send) -> T {
     let layout = World::read(&Document::new("w.toml", WORLD)).unwrap().1;
     let inside = || look(&Host::make(&layout.hosts[host], Common::of(&layout)).unwrap());
@@ -47,7 +47,6 @@ fn said(command: &str) -> String {
 
 #[test]
 fn hosts_are_in_the_order_of_the_layout_whoever_made_them() {
-    // Several full batches and a partial one.
     let world = "[[visitors]]\ncount = 70\ncities = ['rome', 'oslo']\n";
     let layout = World::read(&Document::new("w.toml", world)).unwrap().1;
     let hosts = all::make_all(&layout).unwrap();
@@ -131,7 +130,6 @@ fn multipath_knows_the_further_devices() {
 #[test]
 fn a_network_card_has_a_rate() {
     in_host(0, |_| {
-        // 2 ms of 1 Gbit/s are 250 000 bytes.
         let queue = said("tc qdisc show dev net1");
         assert!(queue.contains("tbf") && queue.contains("rate 1Gbit burst 250000b lat 50ms"), "{queue}");
     });
@@ -150,7 +148,6 @@ fn a_host_sees_its_cable_pulled() {
     });
 }
 
-/// A program with two running processes in the calling thread's network namespace.
 fn program() -> Child {
     let mut program =
         Command::new("sh").args(["-c", "sleep 1000 & echo up; wait"]).stdout(Stdio::piped()).spawn().unwrap();

@@ -1,8 +1,7 @@
-//! The catchments of an anycast prefix: each city uses the cheapest site whose announcement it has received.
+//! The catchments of an anycast prefix: each city uses the cheapest site whose announcement it has
+//! received.
 //!
-//! A change of announcements or of reachability arrives at each city after a separate delay, drawn from the
-//! seed. Until then the city's packets go to its old site. If that site has withdrawn, the transient of the
-//! prefix applies; if the path to it is down, the packets are dropped there.
+//! A change arrives at each city after a separate delay, drawn from the seed.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,40 +13,32 @@ use world::{Anycast, AnycastId, CityId, HostId, Layout, Prefix, file::Transient}
 
 use super::faults::Faults;
 
-/// The state of a city's route to a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// A site, which may have withdrawn but still responds.
     Site(HostId),
-    /// An announcing site that is unreachable.
     CutOff(HostId),
-    /// A site that has withdrawn, whose router drops packets.
     Blackhole(HostId),
-    /// A site that has withdrawn, with a routing loop.
     Loop(HostId),
     Nobody,
 }
 
 pub(crate) struct Catchments {
     prefixes: Vec<(Prefix, AnycastId)>,
-    /// Cache of address lookups.
     known: HashMap<IpAddr, Option<AnycastId>>,
     all: Vec<Catchment>,
 }
 
 struct Catchment {
     described: Anycast,
-    /// The sites of a city, cheapest first, as indices into the description.
+    /// By city, cheapest first, as indices into the description.
     ranked: Vec<Vec<usize>>,
-    /// Versions that some city still uses, and the latest version.
     versions: Vec<Version>,
     changes: u64,
 }
 
-/// The announcements of the sites from some time on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Version {
-    /// For each site: `None` if it announces the prefix, else the transient for packets to it.
+    /// `None` if the site announces the prefix, else the transient for packets to it.
     withdrawn: Vec<Option<Transient>>,
     cut_off: BTreeSet<(CityId, usize)>,
     heard: Vec<Duration>,
@@ -64,7 +55,6 @@ impl Catchments {
         }
     }
 
-    /// The route of a city to an address; `None` if the address is in no anycast prefix.
     pub(crate) fn serves(&mut self, now: Duration, address: IpAddr, city: CityId) -> Option<Serves> {
         if self.prefixes.is_empty() {
             return None;
@@ -79,7 +69,6 @@ impl Catchments {
         found.map(|id| self.all[id].serves(now, city))
     }
 
-    /// The route of a city to a prefix, by the prefix's number.
     pub(crate) fn serves_prefix(&self, now: Duration, anycast: AnycastId, city: CityId) -> Serves {
         self.all[anycast].serves(now, city)
     }
@@ -150,8 +139,7 @@ impl Catchment {
         if last.withdrawn == withdrawn && last.cut_off == cut_off {
             return;
         }
-        // Only changes of announcements and of reachability propagate. A changed transient of the same
-        // withdrawal does not.
+        // A changed transient of the same withdrawal does not propagate.
         let news = last.cut_off != cut_off
             || std::iter::zip(&last.withdrawn, &withdrawn).any(|(a, b)| a.is_some() != b.is_some());
         let heard = if news {
@@ -175,13 +163,11 @@ impl Catchment {
 }
 
 impl Version {
-    /// Whether a site is available to a city that uses this version.
     fn has(&self, city: CityId, site: usize) -> bool {
         self.withdrawn[site].is_none() && !self.cut_off.contains(&(city, site))
     }
 }
 
-/// The cost of a site for a city: the round trip between the cities, plus the bias of policies.
 fn cost(layout: &Layout, described: &Anycast, city: CityId, host: HostId) -> Duration {
     let bias =
         described.bias.iter().filter(|bias| bias.host == host && bias.from.is_none_or(|from| from == city));

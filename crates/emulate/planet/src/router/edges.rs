@@ -9,7 +9,6 @@ use super::{edge::Edge, faults::Faults};
 
 pub(crate) type EdgeId = usize;
 
-/// The engines. `T` is the caller's data that is returned with each verdict.
 pub(crate) struct Edges<T: Clone> {
     layout: Arc<Layout>,
     index: HashMap<Edge, EdgeId>,
@@ -20,7 +19,6 @@ struct Engine<T: Clone> {
     edge: Edge,
     link: Link<T>,
     change: Change,
-    /// The earliest pending timeout that the caller knows.
     alarm: Option<Duration>,
 }
 
@@ -61,7 +59,6 @@ impl<T: Clone> Edges<T> {
         self.all[id].change.down
     }
 
-    /// Offers a packet to an edge; calls `each` with the verdicts on it and on earlier packets.
     pub(crate) fn offer(
         &mut self,
         id: EdgeId,
@@ -72,13 +69,12 @@ impl<T: Clone> Edges<T> {
         self.all[id].link.offer(now, arrival, each);
     }
 
-    /// Issues the verdicts of an edge that are due.
     pub(crate) fn advance(&mut self, id: EdgeId, now: Duration, each: &mut impl FnMut(&T, Verdict)) {
         self.all[id].alarm = None;
         self.all[id].link.advance(now, each);
     }
 
-    /// When [`Edges::advance`] must be called for an edge, if that is earlier than all timeouts returned
+    /// When [`Edges::advance`] must be called for an edge, if earlier than all timeouts returned
     /// before.
     pub(crate) fn new_alarm(&mut self, id: EdgeId) -> Option<Duration> {
         let engine = &mut self.all[id];
@@ -90,7 +86,7 @@ impl<T: Clone> Edges<T> {
         engine.alarm
     }
 
-    /// Applies faults to all edges from `now` on. Returns the changed edges, which must be advanced.
+    /// Returns the changed edges, which must be advanced.
     pub(crate) fn apply(&mut self, now: Duration, faults: &Faults) -> Vec<EdgeId> {
         let mut changed = Vec::new();
         for (id, engine) in self.all.iter_mut().enumerate() {
@@ -126,7 +122,6 @@ impl<T: Clone> Edges<T> {
 }
 
 impl EdgeReading {
-    /// Whether the counters balance: input = delivered + dropped + queued.
     pub(crate) fn is_conserved(&self) -> bool {
         let Counters { offered, duplicated, delivered, lost, overflowed, managed, .. } = self.counters;
         let [mut gained, mut spent] = [offered, delivered];
@@ -139,8 +134,7 @@ impl EdgeReading {
 }
 
 fn described(layout: &Layout, edge: Edge) -> Config {
-    // A host without a line has a plain cable to the router, which exists as an edge only while a fault
-    // applies.
+    // A plain cable to the router exists as an edge only while a fault applies.
     let cable = || Config { receive: layout.receive, overhead: ETHERNET.into(), ..Config::default() };
     let line = |port: usize| layout.ports[port].line.as_ref();
     match edge {

@@ -6,7 +6,7 @@ use world::{AnycastId, Change, CityId, Effect, HostDown, HostId, Layout, LinkDow
 
 use super::edge::Edge;
 
-/// All active faults, merged. If two affect the same property, the later one applies.
+/// Merged; if two faults affect the same property, the later one applies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Faults {
     links: BTreeMap<(CityId, CityId), Change>,
@@ -34,14 +34,14 @@ impl Faults {
                     faults.change_lines(layout.hosts[*host].ports.clone(), &no_carrier);
                     faults.silence(layout, std::iter::once(*host));
                 }
-                // Its network is unchanged; its programs do not respond.
                 Effect::Host { how: HostDown::Frozen, .. } => {}
                 Effect::Withdraw { anycast, hosts, transient } => {
                     faults.withdrawn.extend(hosts.iter().map(|&host| ((*anycast, host), *transient)));
                 }
             }
         }
-        // A host detects the missing carrier of its device, and withdraws its announcements over it.
+        // A host detects the missing carrier of its device, and withdraws its announcements over
+        // it.
         let cut: Vec<_> = (0..layout.hosts.len())
             .filter(|&host| faults.line_down(layout, host) == Some(LinkDown::Carrier))
             .collect();
@@ -53,8 +53,8 @@ impl Faults {
         *self == Self::default()
     }
 
-    /// Whether packets from a city reach a site: no partition, city or link on the path is down, and the
-    /// site's line has no failure that the city's router detects. A city that is down ignores announcements.
+    /// No partition, city or link on the path is down, and the site's line has no failure that the
+    /// city's router detects. A city that is down ignores announcements.
     pub(crate) fn reaches(&self, layout: &Layout, from: CityId, site: HostId) -> bool {
         if self.cities.contains(&from) {
             return true;
@@ -64,7 +64,7 @@ impl Faults {
         !route.windows(2).any(is_down) && self.line_down(layout, site) != Some(LinkDown::Unreachable)
     }
 
-    /// The failure of the line of a host's first device, over which it announces its prefixes.
+    /// Of the first device, over which the host announces its prefixes.
     fn line_down(&self, layout: &Layout, host: HostId) -> Option<LinkDown> {
         self.lines.get(&layout.hosts[host].ports.start)?.down
     }
@@ -82,12 +82,10 @@ impl Faults {
         change
     }
 
-    /// Whether a host has withdrawn a prefix, and the transient for packets that still arrive.
     pub(crate) fn withdrawn(&self, anycast: AnycastId, host: HostId) -> Option<Option<Transient>> {
         self.withdrawn.get(&(anycast, host)).copied()
     }
 
-    /// Whether a fault affects the line of a device, including devices without a line in the world.
     pub(crate) fn has_line(&self, port: PortId) -> bool {
         self.lines.contains_key(&port)
     }
@@ -109,7 +107,6 @@ impl Faults {
         }
     }
 
-    /// Withdraws all announcements of the hosts, with packets to them dropped.
     fn silence(&mut self, layout: &Layout, hosts: impl Iterator<Item = HostId>) {
         for host in hosts {
             for (anycast, described) in layout.anycast.iter().enumerate() {

@@ -33,25 +33,17 @@ impl Source {
 pub(crate) enum Target {
     Port(PortId),
     Router(CityId),
-    /// A city whose router drops the packet.
     Blackhole(CityId),
-    /// A city with a routing loop on the last link.
     Loop(CityId),
-    /// The router of the sender's city, which has no route.
     Nowhere(CityId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Delivered to a host's device.
     Port(PortId),
-    /// Delivered to the router of a city, which replies to pings.
     Router(CityId),
-    /// The time to live expired at the router of a city.
     Expired(CityId),
-    /// The router of a city has no route.
     Unroutable(CityId),
-    /// The router of a city drops the packet silently.
     Blackhole(CityId),
 }
 
@@ -74,9 +66,7 @@ impl End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub edge: Edge,
-    /// Additional delay of the edge: the detour of an access network.
     pub detour: Duration,
-    /// Routers between the previous edge and this edge: 0 or 1.
     pub routers: u8,
 }
 
@@ -84,7 +74,6 @@ pub(crate) struct Hop {
 pub(crate) struct Path {
     pub hops: Vec<Hop>,
     pub end: End,
-    /// Routers between the last edge and the end.
     pub routers: u8,
     /// The permitted lateness of a packet, if the world has a limit.
     pub allowance: Option<Duration>,
@@ -117,13 +106,11 @@ impl Paths {
         Arc::clone(path)
     }
 
-    /// Clears the cache: faults change which devices have a line.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
     }
 }
 
-/// Walks from router to router like a packet.
 fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> Path {
     let (goal, end) = match to {
         Target::Port(port) => (layout.city_of(port), End::Port(port)),
@@ -181,7 +168,6 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
     Path { hops, end, routers, allowance: allowed(rtt), hosts }
 }
 
-/// Extends a path to `count` cities by alternating between its last two cities.
 fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     let last = cities[cities.len() - 1];
     let before = cities.iter().rev().nth(1).copied().unwrap_or(last);
@@ -190,5 +176,5 @@ fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     }
 }
 
-/// The longest path: the cities of a link's `via`, and its ends.
+/// The cities of a link's `via`, and its ends.
 const MOST_ROUTERS: u8 = 20;

@@ -42,7 +42,6 @@ convergence = '10s'
 transient = 'blackhole'
 ";
 
-// In the order of the file.
 const NEWYORK: usize = 0;
 const LONDON: usize = 1;
 const LISBON: usize = 2;
@@ -75,7 +74,6 @@ fn a_way_passes_the_cities_between() {
         [Edge::Up(VISITOR), Edge::Between(LONDON, LISBON), Edge::Between(LISBON, NEWYORK)]
     );
     assert_eq!((path.end, routers(&path)), (End::Port(ORIGIN), 3));
-    // 80 ms over the links and a last mile of 10 ms: 1 % of it may be late.
     assert_eq!(path.allowance, Some(Duration::from_micros(900)));
 }
 
@@ -118,8 +116,6 @@ fn a_round_trip_by_fault_has_no_detour() {
         "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\nnetwork = 'access'\n";
     let mut router = Router::new(Arc::new(World::read(&Document::new("w.toml", world)).unwrap().1));
     let detour = |router: &mut Router| path(router, 0, "10.0.0.2", 64).hops[0].detour;
-    // The link has the inflation of data centres, and the path to an access network is longer by the
-    // difference.
     assert!(detour(&mut router) > Duration::ZERO);
     let change = Change { rtt: Some(Duration::from_millis(200)), ..Change::default() };
     router.set_faults(Duration::ZERO, &[Effect::Link { between: (0, 1), change }]);
@@ -144,7 +140,6 @@ fn detours_are_those_of_generated_links() {
     let path = path(&mut router, 0, "10.0.0.2", 64);
     let Hop { edge, detour, .. } = path.hops[1];
     assert_eq!(edge, Edge::Between(0, 1));
-    // 2.1 times the great circle of 5570 km instead of 1.5 times: 16.7 ms one way.
     assert!((detour.as_secs_f64() - 0.0167).abs() < 0.0001, "{detour:?}");
     let edges: Duration = path.hops.iter().map(|hop| hop.detour).sum::<Duration>()
         + layout.link(0, 1).propagation
@@ -266,11 +261,9 @@ fn on_its_own_side_of_what_is_down_a_city_keeps_its_site() {
     router.set_faults(Duration::ZERO, &[effect(&layout, "partition = [['london']]")]);
     let after = Duration::from_secs(10);
     assert_eq!(router.catchments.serves_prefix(after, 0, LONDON), Serves::Site(NEIGHBOUR));
-    // No reachable site announces the prefix.
     let both = ["partition = [['london']]", "withdraw = 'cdn'\nhost = 'neighbour'"];
     router.set_faults(after, &both.map(|fault| effect(&layout, fault)));
     assert_eq!(router.catchments.serves_prefix(after * 2, 0, LONDON), Serves::Nobody);
-    // In a city that is down the router does not reply: packets are dropped.
     router.set_faults(after * 2, &[effect(&layout, "city = 'lisbon'\ndown = true")]);
     let path = router.path(after * 3, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
     assert_eq!(edges(&path), [Edge::Between(LISBON, LONDON)]);
@@ -312,11 +305,10 @@ fn a_loop_lasts_as_long_as_the_time_to_live() {
     let gone = effect(&layout, "withdraw = 'cdn'\nhost = 'neighbour'\ntransient = 'loop'");
     router.set_faults(Duration::ZERO, &[gone]);
     let path = path(&mut router, ORIGIN, "192.0.2.1", 9);
-    // New York keeps its own site.
     assert_eq!(path.end, End::Port(ORIGIN));
     let path = router.path(Duration::ZERO, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
-    // Lisbon is nearer to London. Its router creates the packet, eight others decrement its nine hops by one
-    // each, and the next finds only one left.
+    // Lisbon's router creates the packet, eight others decrement its nine hops, and the next finds
+    // only one left.
     assert_eq!(path.hops.len(), 9);
     assert!(matches!(path.end, End::Expired(_)), "{path:?}");
     assert_eq!(path.hops[7].edge, Edge::Between(LONDON, LISBON));

@@ -1,30 +1,25 @@
 //! Wakes up slightly early and spins until the deadline, so that a packet leaves on time.
 //!
-//! The wake-up delay of a thread depends on the machine and on the length of the sleep: 20 to 130 us are
-//! common, and more on a virtual machine whose processors sleep. The alarm estimates it from its own
-//! wake-ups. Spinning takes a processor from the programs under test, so it has a budget.
+//! Spinning takes a processor from the programs under test, so it has a budget.
 
 use std::time::Duration;
 
-/// Decides how early to wake. Pure: the caller reports wake-ups.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// An estimate of the wake-up delay's 90th percentile.
     lateness: Duration,
     spun: Duration,
 }
 
 impl Alarm {
-    /// How long to sleep when the next packet is due in `remaining`; `now` is the time since the start. The
-    /// caller spins for the rest.
+    /// The caller spins for the rest of `remaining`. `now` is the time since the start.
     pub(crate) fn sleep(&self, now: Duration, remaining: Duration) -> Duration {
         let budget = (now / BUDGET_SHARE + BUDGET_START).saturating_sub(self.spun);
         remaining.saturating_sub(self.lateness.min(budget))
     }
 
-    /// Records a sleep that ended `lateness` after its deadline.
     pub(crate) fn woke(&mut self, lateness: Duration) {
-        // Nine steps up for a sample above, one down for a sample below: the balance is the 90th percentile.
+        // Nine steps up for a sample above, one down for a sample below: the balance is the 90th
+        // percentile.
         self.lateness = if lateness > self.lateness {
             (self.lateness + STEP * 9).min(MOST_EARLY)
         } else {
@@ -56,7 +51,6 @@ mod tests {
     fn it_learns_how_late_this_machine_wakes() {
         let mut alarm = Alarm::default();
         assert_eq!(alarm.sleep(SECOND, SECOND), SECOND, "nothing is known yet");
-        // Lateness 1 to 100 us, uniformly: the 90th percentile is 90 us.
         for i in 0..100_000_u64 {
             alarm.woke(Duration::from_micros(1 + i * 37 % 100));
         }

@@ -1,7 +1,4 @@
 //! Mailboxes through which shards of the switch exchange packets.
-//!
-//! A running shard polls its mailbox. A sleeping shard publishes its deadline, and is woken only for a packet
-//! that is due earlier.
 
 use std::{
     io,
@@ -22,7 +19,7 @@ use crate::clock::nanoseconds;
 pub(crate) struct Mailbox {
     mail: Mutex<Vec<(Duration, InFlight)>>,
     bell: EventFd,
-    /// The shard's wake-up time, in ns; 0 while it runs.
+    /// In ns; 0 while the shard runs.
     sleeps_until: AtomicU64,
 }
 
@@ -47,7 +44,6 @@ impl Mailbox {
     }
 
     pub(crate) fn silence(&self) {
-        // It may not have been rung.
         let _ = self.bell.read();
     }
 
@@ -55,7 +51,6 @@ impl Mailbox {
         std::mem::swap(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner), mail);
     }
 
-    /// Announces a sleep until `until`; false if the mailbox is not empty.
     pub(crate) fn may_sleep(&self, until: Option<Duration>) -> bool {
         self.sleeps_until.store(until.map_or(u64::MAX, nanoseconds), Ordering::SeqCst);
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()

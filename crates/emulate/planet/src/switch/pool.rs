@@ -1,4 +1,5 @@
-//! Memory for packets in flight. Large buffers are reused; small packets are copied to exact allocations.
+//! Memory for packets in flight. Large buffers are reused; small packets are copied to exact
+//! allocations.
 
 use std::sync::{
     Arc,
@@ -7,7 +8,6 @@ use std::sync::{
 
 use crate::frame::{Frame, LARGEST_FRAME};
 
-/// A packet that is stored until all its segments have been delivered or dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     bytes: Vec<u8>,
@@ -23,21 +23,17 @@ impl Held {
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The buffer for the next read.
     current: Vec<u8>,
     free: Vec<Vec<u8>>,
-    /// Bytes that all shards store.
     held_bytes: Arc<AtomicUsize>,
     most_held: usize,
 }
 
 impl Pool {
-    /// The pool of one shard; `held_bytes` is shared by all.
     pub(crate) fn new(held_bytes: Arc<AtomicUsize>) -> Self {
         Self { current: Vec::new(), free: Vec::new(), held_bytes, most_held: most_held() }
     }
 
-    /// A buffer with room for any frame.
     pub(crate) fn buffer(&mut self) -> &mut [u8] {
         if self.current.is_empty() {
             self.current = self.free.pop().unwrap_or_else(|| vec![0; LARGEST_FRAME]);
@@ -45,7 +41,6 @@ impl Pool {
         &mut self.current
     }
 
-    /// Stores the first `length` bytes of the buffer; `None` if the planet's limit is reached.
     pub(crate) fn hold(&mut self, length: usize, frame: Frame) -> Option<Arc<Held>> {
         let bytes =
             if length <= SMALL { self.current[..length].to_vec() } else { std::mem::take(&mut self.current) };
@@ -73,8 +68,7 @@ impl Pool {
     }
 }
 
-/// The limit of bytes in flight: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the free
-/// memory.
+/// 4 GiB, a round trip of 300 ms at 100 Gbit/s, or half of the free memory.
 fn most_held() -> usize {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -88,8 +82,8 @@ const SMALL: usize = 16_384;
 
 const MOST_HELD: usize = 4 << 30;
 
-/// 1 GB of buffers. A flow that takes buffers from one shard and releases them in another would otherwise
-/// accumulate them.
+/// 1 GB. A flow that takes buffers from one shard and releases them in another would accumulate
+/// them.
 const MOST_FREE: usize = 16_384;
 
 #[cfg(test)]

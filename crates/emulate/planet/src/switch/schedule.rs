@@ -8,16 +8,13 @@ use crate::{
     router::{edges::EdgeId, path::Path},
 };
 
-/// A packet in flight, or a range of its segments.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
     pub held: Arc<Held>,
     pub segments: Range<u32>,
     pub path: Arc<Path>,
     pub hop: usize,
-    /// Changes so far.
     pub treatment: Treatment,
-    /// Maximum time that it waited to be read.
     pub waited: Duration,
 }
 
@@ -27,7 +24,6 @@ pub(crate) enum Event {
     Decision(EdgeId),
 }
 
-/// A queue by due time; FIFO for equal times.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     order: BinaryHeap<Reverse<(Duration, u64, usize)>>,

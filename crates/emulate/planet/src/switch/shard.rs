@@ -22,11 +22,9 @@ use crate::{
 pub(crate) struct Shard {
     transit: Transit,
     alarm: Alarm,
-    /// When each device was last polled, by its number on the planet.
     looked: Vec<Duration>,
     /// When this thread last became runnable after a sleep, or found all devices empty.
     awake_since: Duration,
-    /// When the frame that ended the last sleep arrived, if known.
     roused_at: Option<Duration>,
     run_queue: RunQueue,
     epoll: Epoll,
@@ -81,7 +79,6 @@ impl Shard {
             for event in &events[..ready] {
                 match event.data() {
                     BELL => self.handle_orders()?,
-                    // It has been handled already.
                     FIRST_BEAT.. => continue,
                     port => self.collect(usize::try_from(port).expect("ports are numbered from 0"))?,
                 }
@@ -90,8 +87,6 @@ impl Shard {
         }
     }
 
-    /// Sleeps until a host has sent a packet or the next event is due, and spins for the last moments before
-    /// an event.
     fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
         let due = self.transit.next_due();
         if !self.mailbox.may_sleep(due) {
@@ -119,9 +114,9 @@ impl Shard {
         Ok(0)
     }
 
-    /// Waits, and computes the earliest arrival time of a packet that is read next: when this thread became
-    /// runnable after a sleep, when an unanswered bell rang, or when all devices were last found empty.
-    /// Replies to the bells.
+    /// Computes the earliest arrival time of a packet that is read next: when this thread became
+    /// runnable, when an unanswered bell rang, or when all devices were last found empty. Replies
+    /// to the bells.
     fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
         self.roused_at = None;
         let is_sleep = time != Some(Duration::ZERO);
@@ -133,8 +128,7 @@ impl Shard {
             let runnable = now.saturating_sub(waited);
             let rung = self.beats.iter().filter_map(|beat| beat.waits_since(now)).min();
             self.awake_since = rung.map_or(runnable, |rung| rung.min(runnable));
-            // A single device, before the timeout: its frame made this thread runnable, independent of the
-            // time that the thread then waited for a processor.
+            // A single device, before the timeout: its frame made this thread runnable.
             let roused_at = now.saturating_sub(turns.waited_since(before)).max(asleep_since);
             let is_by_frame = ready == 1
                 && events[0].data() < FIRST_BEAT
@@ -149,8 +143,8 @@ impl Shard {
         Ok(ready)
     }
 
-    /// Reads the frames of a host: at most [`BATCH`] frames to be fair to other hosts, and no longer than
-    /// [`PATIENCE`] while an event is due.
+    /// At most [`BATCH`] frames to be fair to other hosts, and no longer than [`PATIENCE`] while an
+    /// event is due.
     fn collect(&mut self, from: PortId) -> io::Result<()> {
         let mut began = None;
         for _ in 0..BATCH {
@@ -168,14 +162,13 @@ impl Shard {
                     }
                 }
                 Ok(None) => break,
-                // A program in the host removed its device. The other hosts continue.
                 Err(_) => {
                     self.transit.tally.lost_hosts += 1;
                     return self.epoll.delete(self.transit.tun(from)).map_err(Into::into);
                 }
             }
         }
-        // Frames left behind by a full batch count as arrived now, because their arrival times are unknown.
+        // Arrival times of frames left behind by a full batch are unknown: now.
         self.looked[from] = self.clock.now();
         Ok(())
     }
@@ -186,7 +179,6 @@ impl Shard {
             match order {
                 Order::Faults(at, active) => self.transit.set_faults(at, &active),
                 Order::Watch(watcher) => self.transit.watch(watcher),
-                // The requester may have ended.
                 Order::Flows(to) => drop(to.send(self.transit.flows.clone())),
                 Order::Report(barrier, to) => {
                     self.transit.settle(&self.clock)?;
@@ -209,19 +201,15 @@ impl Shard {
     }
 }
 
-/// Frames to read from one host before due packets are delivered.
 const BATCH: usize = 64;
 
-/// Reading a frame of 64 KB takes about 10 us, and 64 of them take longer than the permitted lateness of a
-/// packet.
+/// 64 frames of 64 KB would take longer than the permitted lateness of a packet.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// Delivering a frame of 64 KB takes about 15 us, after which its acknowledgement is available. Packets of
-/// hosts must not wait until a whole window has been delivered.
+/// Packets of hosts must not wait until a whole window has been delivered; a frame of 64 KB takes
+/// about 15 us.
 const BURST: Duration = Duration::from_micros(100);
 
-/// The event of the mailbox's bell; devices count from 0.
 const BELL: u64 = u64::MAX;
 
-/// The event of the first bell of the heartbeat.
 const FIRST_BEAT: u64 = 1 << 32;

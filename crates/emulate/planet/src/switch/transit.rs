@@ -1,5 +1,5 @@
-//! The life of a packet inside a shard: read from a device, offered to its edges in turn, passed to a host or
-//! to another shard, or answered by a router.
+//! The life of a packet inside a shard: read from a device, offered to its edges in turn, passed to
+//! a host or to another shard, or answered by a router.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -32,7 +32,6 @@ use crate::{
     taps::Taps,
 };
 
-/// The packets in flight in a shard, with the state for moving them.
 pub(super) struct Transit {
     number: usize,
     shards: usize,
@@ -47,7 +46,6 @@ pub(super) struct Transit {
     mailboxes: Vec<Arc<Mailbox>>,
     outgoing: Vec<Vec<(Duration, InFlight)>>,
     incoming: Vec<(Duration, InFlight)>,
-    /// A buffer for a short frame to a device.
     whole: Vec<u8>,
     verdicts: Vec<(InFlight, Verdict)>,
     taps: Vec<Arc<Taps>>,
@@ -102,7 +100,6 @@ impl Transit {
         moving + self.edges.waiting_bytes()
     }
 
-    /// Replaces the active faults from now on.
     pub(super) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.router.set_faults(now, active);
         for id in self.edges.apply(now, self.router.faults()) {
@@ -119,7 +116,6 @@ impl Transit {
         self.hosts[host].tun(number).read(self.pool.buffer())
     }
 
-    /// Sends the frame in the pool's buffer, which arrived at `arrived`.
     pub(super) fn accept(
         &mut self,
         arrived: Duration,
@@ -128,8 +124,7 @@ impl Transit {
         from: PortId,
         length: usize,
     ) {
-        // Frames that are not IP packets, and packets to unknown addresses (multicast, or without a host), do
-        // not enter the network.
+        // Other frames than IP, and packets to unknown addresses, do not enter the network.
         let frame = match Frame::parse(&self.pool.buffer()[..length]) {
             Ok(frame) => frame,
             Err(Malformed::Truncated) => return,
@@ -150,7 +145,7 @@ impl Transit {
         self.arrive(now, arrived, packet);
     }
 
-    /// Processes due events for at most `most`, so that the devices are polled again.
+    /// For at most `most`, so that the devices are polled again.
     pub(super) fn proceed(&mut self, clock: &Clock, most: Duration) -> io::Result<()> {
         self.take_mail();
         self.taps.retain(|tap| tap.is_watched());
@@ -169,8 +164,7 @@ impl Transit {
         self.exchange()
     }
 
-    /// Processes all events up to now, including optional decisions of edges, so that queue counters are
-    /// current.
+    /// Also makes optional decisions of edges, so that queue counters are current.
     pub(super) fn settle(&mut self, clock: &Clock) -> io::Result<()> {
         self.proceed(clock, Duration::MAX)?;
         let now = clock.now();
@@ -198,8 +192,6 @@ impl Transit {
         Ok(())
     }
 
-    /// A packet has arrived at the end of an edge at logical time `due`: it enters the next edge, or is at
-    /// its end.
     fn arrive(&mut self, now: Duration, due: Duration, mut packet: InFlight) {
         let Some(hop) = packet.path.hops.get(packet.hop).copied() else {
             packet.treatment.hops = packet.treatment.hops.saturating_add(packet.path.routers);
@@ -254,7 +246,6 @@ impl Transit {
         }
     }
 
-    /// Schedules a packet's arrival at the end of an edge, here or in another shard.
     fn forward(&mut self, due: Duration, packet: InFlight) {
         let city = match packet.path.hops.get(packet.hop) {
             Some(hop) => hop.edge.city(&self.layout),
@@ -272,7 +263,7 @@ impl Transit {
         match packet.path.end {
             End::Port(port) => return self.hand_over(due, port, packet),
             End::Router(city) => {
-                // A bit is inverted only in frames to hosts; here it means a wrong checksum.
+                // An inverted bit in a packet to a router means a wrong checksum.
                 let is_intact = packet.treatment.corrupt.is_none();
                 let reply = is_intact.then(|| icmp::echo_reply(packet.held.bytes())).flatten();
                 self.answer(due, city, reply);
@@ -291,7 +282,7 @@ impl Transit {
         self.pool.release(packet.held);
     }
 
-    /// Writes a packet to a host. Its network stack runs during the call.
+    /// The host's network stack runs during the call.
     fn hand_over(&mut self, due: Duration, port: PortId, packet: InFlight) {
         self.watch_port(port, &packet);
         let (headers, payload) =
@@ -299,7 +290,6 @@ impl Transit {
         let written = if payload.len() > SHORT {
             self.tun(port).write(&headers, &payload)
         } else {
-            // For a short frame, copying is faster than a vectored write.
             self.whole.clear();
             self.whole.extend_from_slice(&headers);
             self.whole.extend_from_slice(&payload);
@@ -309,7 +299,6 @@ impl Transit {
         match written {
             Ok(()) => {
                 self.tally.bytes_out += bytes(&packet);
-                // The host's network stack has run by now.
                 let now = self.clock.now();
                 let late = now.saturating_sub(due) + packet.waited;
                 self.tally.delivered(late, packet.path.allowance);
@@ -335,14 +324,12 @@ impl Transit {
         self.pool.release(packet.held);
     }
 
-    /// An edge is down, and the router before it sends an error.
     fn refuse(&mut self, now: Duration, id: EdgeId, packet: &InFlight) {
         // The router before the edge has already been counted.
         let hops = packet.treatment.hops.saturating_sub(packet.path.hops[packet.hop].routers);
         match self.edges.edge(id) {
             Edge::Between(city, _) => self.unreachable(now, city, packet, hops),
             Edge::Down(port) => self.unreachable(now, self.layout.city_of(port), packet, hops),
-            // The sender of this edge is a host, not a router.
             Edge::Up(_) => {}
         }
     }
@@ -353,7 +340,6 @@ impl Transit {
         self.answer(now, city, answer);
     }
 
-    /// The router of a city sends a packet, subject to the rate limit.
     fn answer(&mut self, now: Duration, city: CityId, frame: Option<Vec<u8>>) {
         let Some(bytes_of_frame) = frame.filter(|_| self.answers.take(now)) else { return };
         let Ok(frame) = Frame::parse(&bytes_of_frame) else { return };
@@ -404,19 +390,16 @@ fn sighting(interface: u32, packet: &InFlight, dropped: Option<Cause>) -> Sighti
     }
 }
 
-/// The bytes of the IP packets that it represents.
 fn bytes(packet: &InFlight) -> u64 {
     let shape = packet.held.frame.packet;
     shape.link_bytes(packet.segments.end, 0) - shape.link_bytes(packet.segments.start, 0)
 }
 
-/// One segment of an ordinary path.
 const SHORT: usize = 2048;
 
-/// The rate limit of router messages: real routers limit them too (RFC 1812, section 4.3.2.8).
+/// Real routers limit messages too (RFC 1812, section 4.3.2.8).
 #[derive(Debug, Default)]
 struct Allowance {
-    /// When the allowance would be full again.
     full_at: Duration,
 }
 
@@ -431,6 +414,5 @@ impl Allowance {
     }
 }
 
-/// A thousand messages per second from the cities of a shard, with the same burst.
 const ANSWER: Duration = Duration::from_millis(1);
 const ANSWERS: u32 = 1000;

@@ -6,8 +6,6 @@ use std::{io, os::fd::AsRawFd, time::Duration};
 
 use nix::sys::epoll::{Epoll, EpollEvent};
 
-/// Waits until a descriptor is ready or `timeout` has passed; `None` waits indefinitely. Returns the number
-/// of `events` filled.
 pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
@@ -33,7 +31,7 @@ pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Dur
     }
 }
 
-/// Sets the timer slack to the minimum: with the default slack a timer may be 50 us late.
+/// With the default slack a timer may be 50 us late.
 pub(crate) fn wake_on_time() -> io::Result<()> {
     nix::sys::prctl::set_timerslack(1).map_err(Into::into)
 }

@@ -13,8 +13,6 @@ use nix::{
     unistd::{ForkResult, Pid},
 };
 
-/// Forks a process that has one thread.
-///
 /// # Panics
 /// If the process has several threads: the child would inherit locks that are never released.
 pub(crate) fn fork() -> io::Result<ForkResult> {
@@ -24,13 +22,13 @@ pub(crate) fn fork() -> io::Result<ForkResult> {
     unsafe { nix::unistd::fork() }.map_err(Into::into)
 }
 
-/// Lets the kernel reap children automatically.
+/// The kernel then reaps children automatically.
 pub(crate) fn ignore_children() -> io::Result<()> {
     // SAFETY: no handler is installed, so there is no code that a signal could run.
     unsafe { signal(Signal::SIGCHLD, SigHandler::SigIgn) }.map(drop).map_err(Into::into)
 }
 
-/// Kills a process. A pidfd cannot refer to a new process with the same number.
+/// A pidfd cannot refer to a new process with the same number.
 pub(crate) fn kill(process: &OwnedFd) -> io::Result<()> {
     let nothing: *const libc::siginfo_t = std::ptr::null();
     // SAFETY: the descriptor is open, and pidfd_send_signal takes null for no further information.
@@ -51,14 +49,12 @@ pub(crate) fn close_others() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Restores the default action of SIGPIPE, which the Rust runtime changes before `main`: a program that
-/// writes to a closed pipe ends.
+/// The Rust runtime ignores SIGPIPE before `main`.
 pub(crate) fn end_by_broken_pipe() -> io::Result<()> {
     // SAFETY: no handler is installed, so there is no code that a signal could run.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.map(drop).map_err(Into::into)
 }
 
-/// A descriptor that becomes readable when the process ends.
 pub(crate) fn pidfd(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: pidfd_open takes a number and flags, and returns a new descriptor without another owner, or -1.
     let result = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };

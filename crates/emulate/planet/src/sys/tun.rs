@@ -11,22 +11,20 @@ use std::{
     },
 };
 
-/// An open TUN device. The device belongs to its network namespace and is removed with it.
 #[derive(Debug)]
 pub(crate) struct Tun(File);
 
 impl Tun {
-    /// Creates the device with this number in the network namespace of the calling thread: `/dev/net/tun`
-    /// binds to it at open. Frames have a virtio header, and TCP super-packets (and UDP ones, if supported)
-    /// are not split.
+    /// Binds to the calling thread's network namespace. Frames have a virtio header, and
+    /// super-packets of TCP (and UDP, if supported) are not split.
     pub(crate) fn open(number: usize) -> io::Result<Self> {
         let name = name(number);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
         let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
         request.name[..name.len()].copy_from_slice(name.as_bytes());
         ioctl(&file, TUNSETIFF, (&raw mut request).expose_provenance())?;
-        // Otherwise each device is removed when its descriptor closes, sequentially, at 25 ms each. With the
-        // namespace, all of them are removed together.
+        // Otherwise each device is removed when its descriptor closes, at 25 ms each, and not
+        // together with the namespace.
         ioctl(&file, TUNSETPERSIST, 1)?;
         let little_endian: libc::c_int = 1;
         ioctl(&file, TUNSETVNETLE, (&raw const little_endian).expose_provenance())?;
@@ -39,7 +37,6 @@ impl Tun {
         ioctl(&self.0, TUNSETOFFLOAD, TCP_OFFLOAD | UDP_OFFLOAD).is_ok()
     }
 
-    /// Sets the carrier of the device, like plugging a cable.
     pub(crate) fn set_carrier(&self, has_carrier: bool) -> io::Result<()> {
         let has_carrier = libc::c_int::from(has_carrier);
         ioctl(&self.0, TUNSETCARRIER, (&raw const has_carrier).expose_provenance())
@@ -53,7 +50,7 @@ impl Tun {
         }
     }
 
-    /// Writes a frame to the host. The host's network stack runs inside this call.
+    /// The host's network stack runs inside this call.
     pub(crate) fn write_whole(&self, frame: &[u8]) -> io::Result<()> {
         (&self.0).write(frame).map(drop)
     }
@@ -81,7 +78,6 @@ fn ioctl(file: &File, request: libc::Ioctl, argument: usize) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// `struct ifreq` for TUNSETIFF.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; libc::IFNAMSIZ],
@@ -91,7 +87,6 @@ struct InterfaceRequest {
 
 pub(crate) const PATH: &str = "/dev/net/tun";
 
-// linux/if_tun.h
 const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
 const TUNSETPERSIST: libc::Ioctl = 0x4004_54cb;
 const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;

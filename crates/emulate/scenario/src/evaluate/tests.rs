@@ -139,7 +139,6 @@ fn run(folder: &Path) -> Plan {
     plan
 }
 
-/// Findings, evidence for claims, and gaps.
 type Read = (Vec<Findings>, Measured, Gaps);
 
 fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
@@ -177,8 +176,6 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let plan = run(folder.path());
     let out = Folder(folder.path());
-    // One probe received no response, one transfer printed nothing, and the command printed half of its
-    // output.
     let refused =
         "{\"schema\":\"longhaul.recording/1\"}\n{\"error\":\"timeout\"}\n{\"end\":{\"interrupted\":true}}\n";
     fs::write(out.file(&probes(&plan.measurements)[0].file()), refused).unwrap();
@@ -195,8 +192,7 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     let said: Vec<String> = gaps.doubts.iter().map(ToString::to_string).collect();
     let said: Vec<_> = said.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
     assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
-    // The run was interrupted after 50 s, so later time does not count as an outage. Host b had responses
-    // from 0 to 29.91 s, host a had no response.
+    // Interrupted after 50 s, so later time does not count. Host a had no response.
     assert_eq!(value(&evidence, "outage.max", "swift"), Ok(50_000.0));
 }
 
@@ -205,7 +201,6 @@ fn connections_are_counted_by_how_they_came_about() {
     let folder = tempfile::tempdir().unwrap();
     let plan = run(folder.path());
     let out = Folder(folder.path());
-    // Of four connections, one used another address; one request reused a connection.
     let recording = "{\"schema\":\"longhaul.recording/1\"}\n\
          {\"wait_ns\":1,\"fallback\":false}\n{\"wait_ns\":1,\"fallback\":true}\n{\"wait_ns\":1}\n{\"end\":{}}\n";
     let probes = probes(&plan.measurements);
@@ -232,7 +227,6 @@ fn a_claim_can_ask_for_a_share_by_label() {
             says: claim::Statement::Limit { side: "swift".to_owned(), relation: Relation::Above, limit: 0.5 },
         })
         .into();
-    // Per host: two hits, a miss, and a timeout.
     let sample =
         |cache: &str| format!("{{\"wait_ns\":1,\"status\":200,\"labels\":{{\"cache\":\"{cache}\"}}}}\n");
     let samples = ["hit", "miss", "hit"].map(sample).concat();
@@ -267,7 +261,6 @@ fn every_measure_has_its_number() {
         ("request.max", "swift", Ok(500.0)),
         // 10 + 490 (1 - 0.99^90) = 301.7 ms.
         ("experienced.mean", "swift", Ok(301.7)),
-        // For equal sides, each is faster in half of the views.
         ("experienced.faster_than.swift", "swift", Ok(0.5)),
         ("experienced.faster_than.nobody", "swift", Err("nobody was not measured")),
         ("connections.fallback", "swift", Err("swift opened no connection")),
@@ -277,15 +270,14 @@ fn every_measure_has_its_number() {
             Err("request.p99.9 of swift has fewer than 10 of its 2000 samples beyond it"),
         ),
         ("request.p50", "nobody", Err("nobody was not measured")),
-        // The response to the request of 29.9 s arrived at 29.91 s, the next one at 37.01 s; the same on both
-        // hosts.
+        // The response to the request of 29.9 s arrived at 29.91 s, the next one at 37.01 s; the
+        // same on both hosts.
         ("outage.max", "swift", Ok(7100.0)),
         ("outage.p50", "swift", Ok(7100.0)),
         // The longer of 0.25 and 0.5 s; 4 and 4 Mbit/s; 0 and 10 bytes.
         ("transfer.stall", "whole", Ok(500.0)),
         ("transfer.goodput", "whole", Ok(8e6)),
         ("transfer.lost", "whole", Ok(10.0)),
-        // The longer duration, and the larger memory.
         ("transfer.duration", "whole", Ok(500.0)),
         ("transfer.memory", "whole", Ok(1000.0)),
         (
@@ -298,7 +290,6 @@ fn every_measure_has_its_number() {
         ("json.summary.restart_s", "printed", Ok(4500.0)),
         ("json.summary.restart_ms", "printed", Err("printed: json.summary has no restart_ms")),
         ("json.summary.restart_s", "swift", Err("swift was not measured")),
-        // 3 of 4. Errors |81 - 80|, |79 - 80| and |83 - 80|.
         ("ping.answered", "mesh", Ok(0.75)),
         ("ping.error.max", "mesh", Ok(3.0)),
         (
@@ -323,7 +314,6 @@ fn figures_of_a_command_are_those_of_its_claims() {
     let plan = run(folder.path());
     let (found, evidence, _) = read(&plan, folder.path(), None).unwrap();
     let [printed] = details(&found, 5)[..] else { panic!("one command") };
-    // Two claims are about the same number.
     assert_eq!(
         printed["figures"],
         serde_json::json!([
@@ -356,7 +346,6 @@ fn pings_are_known_by_the_names_of_hosts() {
     let [mesh] = details(&found, 2)[..] else { panic!("one side") };
     let mesh: crate::PingResult = serde_json::from_value(mesh.clone()).unwrap();
     assert_eq!((mesh.hosts, mesh.pairs, mesh.sent, mesh.received), (2, 2, 4, 3));
-    // London to New York and back, as in the file; the hosts are in data centres.
     let target = &pings(&plan.measurements)[0].targets[0];
     assert_eq!(target.rtt, std::time::Duration::from_millis(80));
     assert_eq!(mesh.silent, []);

@@ -27,10 +27,9 @@ pub(crate) const NAMES: &str = "or json. and a path in a command's output";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. No other measurement may use it.
     pub side: Spanned<String>,
     pub host: Spanned<String>,
-    /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument is the run's folder.
+    /// "longhaul" is this program, and "{out}" in an argument is the run's folder.
     pub run: Spanned<Vec<String>>,
     #[serde(default = "default_codes")]
     pub codes: Spanned<Vec<u8>>,
@@ -39,7 +38,6 @@ pub(crate) struct Table {
     #[serde(default = "default_limit", with = "units::duration")]
     pub timeout: Duration,
     pub limit: Option<Spanned<Bytes>>,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -239,7 +237,6 @@ fn printed(command: &Command, reading: &Inputs<'_>) -> Result<CommandResult, Err
 }
 
 impl CommandResult {
-    /// The output of a side's command, with the figures that these claims are about.
     fn new(side: &str, host: &str, value: Value, claims: &[Claim]) -> Self {
         let mut printed = Self {
             side: side.to_owned(),
@@ -261,7 +258,6 @@ impl CommandResult {
         printed
     }
 
-    /// Converts to JSON. Moves the output instead of copying it.
     fn into_value(self) -> Value {
         let Self { side, host, own_error_ms, figures, value } = self;
         let figures =
@@ -276,7 +272,7 @@ impl CommandResult {
     }
 }
 
-/// The columns before the value, and whether a column is hidden on narrow displays.
+/// Columns before the value, with whether narrow displays hide them.
 const COLUMNS: [(&str, bool); 3] = [("command", false), ("host", true), ("figure", false)];
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! `[[kv]]`: writers and readers of a key-value store, and the staleness of each read. They are open loops of
-//! `longhaul probe`, which records the version in each response. At the end, all keys are read from the
-//! store.
+//! `[[kv]]`: writers and readers of a key-value store, and the staleness of each read.
+//!
+//! They are open loops of `longhaul probe`, which records the version in each response.
 
 use std::{num::NonZero, time::Duration};
 
@@ -26,27 +26,21 @@ pub(crate) const SOURCE: Source = Source::new("kv");
 pub(crate) const NAMES: &str =
     "kv.staleness. or kv.latency. with mean, max or a percentile, kv.errors, kv.lost";
 
-/// Writers and readers of a shared set of keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. No other table may use it.
     pub side: Spanned<String>,
-    /// Hosts that write, each through the data centre on the same host.
+    /// Each through the data centre on the same host.
     pub writers: Spanned<Vec<Spanned<String>>>,
-    /// Hosts that read, each from the data centre on the same host.
     pub readers: Spanned<Vec<Spanned<String>>>,
-    /// The host with the store, from which all keys are read at the end.
     pub store: Spanned<String>,
     pub token: Spanned<String>,
     #[serde(default = "default_port")]
     pub port: NonZero<u16>,
     #[serde(default = "default_keys")]
     pub keys: Spanned<u32>,
-    /// Whether all keys are written before the other requests start.
     #[serde(default)]
     pub fill: bool,
-    /// Exponent of the Zipf distribution of the keys.
     #[serde(default = "default_zipf")]
     pub zipf: Spanned<f64>,
     #[serde(default = "default_write_rate")]
@@ -55,7 +49,6 @@ pub(crate) struct Table {
     pub read_rate: Frequency,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -97,8 +90,8 @@ pub enum Role {
 pub struct Kv {
     /// The side in claims, and the prefix of its keys.
     pub name: String,
-    /// The side for the runner. The first and the last step have separate names, because other measurements
-    /// may wait for the side.
+    /// The first and the last step have separate names, because other measurements may wait for the
+    /// side.
     pub side: String,
     /// The role of the host.
     pub role: Role,
@@ -199,8 +192,8 @@ impl Kv {
         format!("kv-{}-{role}-{}.jsonl", self.name, self.host)
     }
 
-    /// Number of requests that cover all keys at the beginning or the end, when each request draws a random
-    /// key. The probability that a key is missed is keys * e^-(ln keys + 20), which is e^-20.
+    /// Requests that cover all keys, when each draws a random key: a key is missed with probability
+    /// e^-20.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 27 000")]
     fn requests_of_all(&self) -> u64 {
         let keys = f64::from(self.keys);
@@ -275,14 +268,12 @@ const fn number(name: &'static str, paths: &'static [&'static str]) -> Number {
 const STALENESS: &str = "staleness";
 const LATENCY: &str = "latency";
 
-/// Limited because all keys are read at the end, and optionally written first, which takes about 27 000
-/// requests.
+/// Reading all keys takes about 27 000 requests.
 const MOST_KEYS: u32 = 1000;
 
 /// Upper bound of the first writes or the last reads, for the progress display.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Larger than the number of probes in a scenario.
 const SEEDS_FROM: usize = 100_000;
 
 /// 64 bytes: a typical session or flag.

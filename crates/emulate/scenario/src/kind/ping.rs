@@ -1,4 +1,5 @@
-//! `[[ping]]`: pings between hosts, and the difference between measured round trips and the world's.
+//! `[[ping]]`: pings between hosts, and the difference between measured round trips and the
+//! world's.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, num::NonZero, sync::Arc, time::Duration};
 
@@ -31,21 +32,17 @@ pub(crate) const NAMES: &str = "ping.answered, ping.error. with mean, max or a p
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     pub side: Spanned<String>,
-    /// Hosts; "*" selects all.
     pub from: Spanned<Vec<Spanned<String>>>,
-    /// Hosts; "*" selects all. A host does not ping itself.
+    /// "*" selects all. A host does not ping itself.
     pub to: Spanned<Vec<Spanned<String>>>,
     #[serde(default = "default_count")]
     pub count: NonZero<u32>,
-    /// Time between rounds. The pings of a round are spread over it.
     #[serde(default = "default_interval", with = "units::duration")]
     pub interval: Duration,
-    /// A ping without a reply for this long is lost.
     #[serde(default = "default_timeout", with = "units::duration")]
     pub timeout: Duration,
 }
 
-/// "99.998885 %"; "-" if nothing was sent.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn share(received: u64, sent: u64) -> String {
     if sent > 0 { Unit::Share.show(received as f64 / sent as f64) } else { "-".to_owned() }
@@ -119,8 +116,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Di
     Ok(checked)
 }
 
-/// The targets of a host: all others, beginning with the next host in the world, so that hosts begin with
-/// different targets.
+/// Begins with the next host in the world, so that hosts begin with different targets.
 fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
     let (after, before): (Vec<HostId>, Vec<HostId>) =
         to.iter().copied().filter(|&host| host != from).partition(|&host| host > from);
@@ -156,8 +152,7 @@ impl Measures for Ping {
         Some(self.interval.div_f64(self.targets.len().max(1) as f64))
     }
 
-    /// The targets are addresses: if hundreds of hosts resolved hundreds of names, a small machine would be
-    /// busy for a minute.
+    /// The targets are addresses, because resolving hundreds of names in hundreds of hosts is slow.
     fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task {
         let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
         command.extend(self.targets.iter().map(|target| target.address.to_string()));
@@ -261,7 +256,6 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
     Ok(())
 }
 
-/// A line for each side that pings.
 fn conditions(pings: &[&Ping]) -> Vec<(String, String)> {
     let mut sides: Vec<&str> = pings.iter().map(|ping| ping.side.as_str()).collect();
     sides.dedup();
@@ -274,7 +268,6 @@ fn conditions(pings: &[&Ping]) -> Vec<(String, String)> {
     sides.into_iter().map(line).collect()
 }
 
-/// The share of replies, and the difference between round trips and the world's.
 fn figures(sides: &[PingResult]) -> Figures {
     let columns = [
         Column::text("pings"),

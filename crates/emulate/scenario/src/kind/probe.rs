@@ -35,12 +35,11 @@ pub(crate) const SOURCE: Source = Source::new("probe");
 pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
      a phase such as connect. or first_interim. with the same, request.share[label=value], experienced.faster_than. with a side, connections.fallback";
 
-/// The default arrival process. A scenario's probes model independent visitors of a page. `longhaul probe`
-/// measures one server, for which equal intervals sample most evenly.
+/// A scenario's probes model independent visitors; `longhaul probe` measures one server, which
+/// equal intervals sample best.
 const ARRIVAL: Arrival = Arrival::Poisson;
 
-/// A measurement from one or several hosts. Absent keys have the defaults of `longhaul probe`, except
-/// [`ARRIVAL`] and the duration, which has the default of all measurements.
+/// Absent keys have the defaults of `longhaul probe`, except [`ARRIVAL`] and the duration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
@@ -48,31 +47,25 @@ pub(crate) struct Table {
     pub from: Spanned<Vec<Spanned<String>>>,
     pub url: Spanned<String>,
     pub rate: Option<Frequency>,
-    /// Concurrent requests from each host: a closed loop.
     pub concurrency: Option<Spanned<NonZeroUsize>>,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
     pub arrival: Option<Arrival>,
     pub connections: Option<Connections>,
-    /// Number of objects, of which each request draws one.
     pub objects: Option<Spanned<u32>>,
-    /// Exponent of the Zipf distribution of the objects.
     pub zipf: Option<Spanned<f64>>,
-    /// Requests of a page.
     pub requests: Option<Spanned<NonZeroU32>>,
     pub protocol: Option<Protocol>,
     pub family: Option<Family>,
     #[serde(default)]
     pub insecure: bool,
-    /// Response fields to record as labels.
     #[serde(default)]
     pub record: Vec<Field>,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
 impl Table {
-    /// A number of objects needs a placeholder in the URL, and a placeholder needs a number of objects.
+    /// A number of objects needs a placeholder in the URL, and vice versa.
     fn check_objects(&self, check: &Check<'_>) -> Result<(), Diagnostic> {
         let has_place = self.url.get_ref().contains(Catalogue::PLACE);
         let wrong = |span, message: &str| Err(check.document.mistake(span, message.to_owned()));
@@ -194,7 +187,6 @@ impl Probe {
             Pace::Open { rate, arrival } => {
                 vec![("--rate", rate.to_string()), ("--arrival", arrival.name().to_owned())]
             }
-            // No key of the table selects a replay.
             Pace::Replay(_) => Vec::new(),
             Pace::Closed { concurrency } => vec![("--concurrency", concurrency.to_string())],
         };
@@ -279,7 +271,6 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Some(Ok(Subject::new(SOURCE, measure.to_string(), query, Unit::Time).tempo(Tempo::Faster)))
 }
 
-/// A request metric by name, and its statistic.
 fn phase((metric, statistic): (&str, &str)) -> Option<(Metric, Statistic)> {
     Some((Metric::from_name(metric)?, Statistic::parse(statistic)?))
 }

@@ -1,5 +1,5 @@
-//! `[[speed]]`: a speed test from one host to another, with quality scores for the line. Its server starts
-//! before the measurements.
+//! `[[speed]]`: a speed test from one host to another, with quality scores for the line. Its server
+//! starts before the measurements.
 
 use std::{
     num::NonZero,
@@ -42,22 +42,19 @@ pub(crate) const NAMES: &str = "speed.download, speed.upload, speed.idle, speed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The side of the comparison. No other speed test may use it.
     pub side: Spanned<String>,
     pub from: Spanned<String>,
     pub to: Spanned<String>,
-    /// The port of the server; its datagrams use the next port.
+    /// Datagrams use the next port.
     #[serde(default = "default_port")]
     pub port: Spanned<NonZero<u16>>,
     #[serde(default)]
     pub protocol: Protocol,
     /// "quick", "full", or a file with a plan.
     pub plan: Option<Spanned<String>>,
-    /// Concurrent requests in each transfer.
     pub streams: Option<Spanned<u32>>,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -65,7 +62,7 @@ fn default_port() -> Spanned<NonZero<u16>> {
     Spanned::new(0..0, NonZero::new(8090).expect("8090 is not 0"))
 }
 
-/// The HTTP version of the test: `http1` without TLS, the others over TLS.
+/// `http1` is without TLS, the others over TLS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Protocol {
@@ -116,7 +113,7 @@ pub struct SpeedResult {
     pub outcome: Outcome,
 }
 
-/// Checks that hosts exist, that plans are readable, and that all tests of one server use the same protocol.
+/// All tests of one server must use the same protocol.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, Diagnostic> {
     let mut checked: Vec<Speed> = Vec::new();
     for table in tables {
@@ -165,7 +162,6 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Speed>, D
     Ok(checked)
 }
 
-/// The name of a built-in plan, or the path of a readable plan file.
 fn plan(check: &Check<'_>, named: &Spanned<String>) -> Result<String, Diagnostic> {
     let name = named.get_ref();
     if name == "quick" || name == "full" {
@@ -221,7 +217,6 @@ impl Speed {
         folder.log(&self.name())
     }
 
-    /// A description for repeating it: "home to server over http1, plan quick, 1 stream".
     fn condition(&self) -> String {
         let Self { from, to, plan, .. } = self;
         let (protocol, streams) = (self.protocol.name(), plural(self.streams.into(), "stream"));
@@ -264,7 +259,6 @@ impl Measures for Speed {
         let result = Some((folder.file(&self.file()), LARGEST_OUTCOME));
         let job = Job { host: self.from.clone(), command, log: self.log(folder), log_limit, result };
         let after = self.after.as_ref().map(|after| after.get_ref().clone());
-        // A test that ended early has no result.
         Task { after, codes: vec![0], ..Task::ours(&self.side, job) }
     }
 }
@@ -319,7 +313,6 @@ impl SpeedResult {
         let ms = |figure: Option<f64>| figure.map_or_else(absent, |ms| time(ms / 1e3));
         let bps = |figure: Option<f64>| figure.map_or_else(absent, rate);
         let Measured { download_bps, upload_bps, idle_ms, jitter_ms, loss_ratio, .. } = self.measured;
-        // As on the terminal: transfers that are too short for a rate have no limit to report.
         let limited = |found: &Bandwidth| {
             found.limited_by.clone().filter(|_| found.bps_p90.is_some()).unwrap_or_else(absent)
         };
@@ -398,10 +391,9 @@ const fn number(name: &'static str, paths: &'static [&'static str], unit: Unit) 
     Number { name, paths, fold: Fold::First, unit, tempo: Tempo::Shorter, without: "" }
 }
 
-/// The range of the client's flag.
 const STREAMS: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// A plan has at most 100 steps of 1000 requests, each of them a rate or a sample of about 80 bytes.
+/// At most 100 steps of 1000 requests, each a rate or a sample of about 80 bytes.
 const LARGEST_OUTCOME: Bytes = Bytes(16_000_000);
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `[[transfer]]`: a bulk transfer from one host to another. The receiver starts before the measurements.
+//! `[[transfer]]`: a bulk transfer from one host to another. The receiver starts before the
+//! measurements.
 
 use std::{num::NonZero, path::PathBuf, sync::Arc, time::Duration};
 
@@ -41,22 +42,16 @@ pub(crate) struct Table {
     pub port: NonZero<u16>,
     #[serde(default)]
     pub protocol: Transport,
-    /// How long to send; with `bytes`, the expected duration.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
     pub bytes: Option<Bytes>,
-    /// The initial time that the goodput excludes.
     #[serde(default, with = "units::duration::option")]
     pub omit: Option<Duration>,
-    /// Congestion control of the sender; the default is its host's.
     pub congestion: Option<String>,
-    /// Limit of unsent bytes in the sender's kernel (TCP_NOTSENT_LOWAT).
+    /// Unsent bytes in the sender's kernel (TCP_NOTSENT_LOWAT).
     pub notsent_lowat: Option<Bytes>,
-    /// The receive buffer; autotuned by default.
     pub rcvbuf: Option<Bytes>,
-    /// The largest window that the receiver advertises.
     pub window: Option<Bytes>,
-    /// The side whose measurements must end before this measurement begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -127,7 +122,7 @@ pub struct TransferResult {
     pub summary: Summary,
 }
 
-/// Checks that hosts exist, and that all transfers to one port use the same socket options.
+/// All transfers to one port must use the same socket options.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Diagnostic> {
     let mut checked: Vec<Transfer> = Vec::new();
     for transfer in tables {
@@ -170,8 +165,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
     Ok(checked)
 }
 
-/// One server for each receiving host and port. A server for Multipath TCP also accepts TCP. All transfers to
-/// one server use the same socket options.
+/// A server for Multipath TCP also accepts TCP.
 pub(crate) fn servers(transfers: &[&Transfer]) -> Vec<Program> {
     let mut places: Vec<(&str, u16)> =
         transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
@@ -201,7 +195,6 @@ impl Transfer {
         format!("transfer-{}.json", self.name())
     }
 
-    /// A description for repeating it: "phone to server over TCP for 30s, window 4MiB, after old".
     fn log(&self, folder: &Folder<'_>) -> PathBuf {
         folder.log(&format!("transfer-{}", self.name()))
     }
@@ -376,17 +369,17 @@ fn figures(transfers: &[TransferResult], faults: &[FaultMark]) -> Figures {
     }
 }
 
-/// A line of mean rates for each transfer that received bytes; `None` if no transfer did.
+/// `None` if no transfer received bytes.
 ///
-/// A retransmitted byte delays the bytes after it. All of them reach the application together, which looks
-/// like many times the line rate for a moment. A mean over a longer interval hides such peaks.
+/// A retransmitted byte delays the bytes after it, which then reach the application together. A
+/// mean over a longer interval hides such peaks.
 fn throughput(transfers: &[TransferResult], faults: &[FaultMark]) -> Option<Timeline> {
     let starts = |one: &TransferResult, index: usize| Some(one.summary.intervals.get(index)?.t_s);
     let steps = transfers.iter().filter_map(|one| Some(starts(one, 1)? - starts(one, 0)?));
     let step = steps.reduce(f64::max)?;
     let ends = transfers.iter().filter_map(|one| one.summary.intervals.last());
     let end = ends.map(|interval| interval.t_s).fold(0.0, f64::max);
-    // A multiple of the interval, so that all means cover the same number of intervals.
+    // All means cover the same number of intervals.
     let length = (end / POINTS / step).ceil().max(1.0) * step;
     let arrived = transfers.iter().filter(|one| !one.summary.intervals.is_empty());
     let mut timeline = Timeline::new("Throughput over time", Axis::linear("arrived", "Mbit/s"));
@@ -413,11 +406,10 @@ fn means(transfer: &TransferResult, length: f64) -> Vec<f64> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "there are few points")]
 fn place(at: f64) -> usize {
-    // The margin compensates for rounding: 0.3 / 0.1 is less than 3.
+    // For rounding: 0.3 / 0.1 is less than 3.
     (at + 1e-9).clamp(0.0, 1e6) as usize
 }
 
-/// The chart's description, with the longest stall.
 fn sentence(transfers: &[TransferResult], faults: &[FaultMark], length: f64) -> String {
     let stalls = transfers.iter().filter_map(|one| Some((&one.side, one.summary.stall?)));
     let longest = stalls.max_by(|(_, a), (_, b)| a.longest_s.total_cmp(&b.longest_s));
@@ -439,7 +431,6 @@ fn bits(bytes: u64) -> f64 {
     bytes as f64 * 8.0
 }
 
-/// For several transfers of a side, a claim uses the worst value or the sum.
 const NUMBERS: [Number; 5] = [
     number("transfer.stall", &["json.stall.longest_s"], Fold::Max, Unit::Time, ""),
     Number {
@@ -467,10 +458,9 @@ const fn number(
     Number { name, paths, fold, unit, tempo: Tempo::Shorter, without }
 }
 
-/// The summary of a transfer has at most 65 536 intervals of a few dozen bytes.
+/// At most 65 536 intervals of a few dozen bytes.
 const LARGEST_SUMMARY: Bytes = Bytes(16_000_000);
 
-/// Points of a line.
 const POINTS: f64 = 60.0;
 
 #[cfg(test)]

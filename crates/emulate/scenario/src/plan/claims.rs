@@ -9,7 +9,7 @@ use crate::{
     kind::{self, Measurement},
 };
 
-/// Checks that the sides of a claim are measured and that its values have the unit of its subject.
+/// The sides must be measured, and the values have the unit of the subject.
 pub(super) fn check(
     claim: file::Claim,
     measured: &[Measurement],

@@ -7,7 +7,6 @@ use world::{Diagnostic, Document, Effect, HostDown, Layout, Timed, file::Fault};
 
 use crate::kind::Measurement;
 
-/// Checks that a fault's objects exist in the world and that it begins during a measurement.
 pub(super) fn check(
     fault: Spanned<Fault>,
     layout: &Layout,

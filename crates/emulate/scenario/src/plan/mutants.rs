@@ -1,5 +1,5 @@
-//! Mutants: variants of a scenario without the property under test, and the claims that must fail in them. A
-//! claim that also holds in a mutant proves nothing.
+//! Mutants: variants of a scenario without the property under test, and the claims that must fail
+//! in them. A claim that also holds in a mutant proves nothing.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct Change {
     pub to: String,
 }
 
-/// Checks that a mutant names claims of its scenario and changes something.
+/// A mutant must name claims of its scenario and change something.
 pub(super) fn check(
     mutant: file::Mutant,
     claims: &[Claim],

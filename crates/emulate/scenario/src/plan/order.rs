@@ -7,17 +7,14 @@ use toml::Spanned;
 
 use crate::kind::Measurement;
 
-/// The order and the duration of a measurement.
 #[derive(Debug, Clone, Copy)]
 struct Step<'s> {
     side: &'s str,
     after: Option<&'s str>,
-    /// The duration, not zero.
     lasts: Duration,
 }
 
-/// The total duration of all measurements. Fails if a measurement waits for a side that is missing or never
-/// ends.
+/// Fails if a measurement waits for a side that is missing or never ends.
 pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Diagnostic> {
     let all = || measurements.iter().map(Measurement::measures);
     let mut afters = all().filter_map(|one| one.after());
@@ -41,14 +38,15 @@ pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result
     })
 }
 
-/// The end of the last measurement, relative to the start of the first.
+/// Relative to the start of the first.
 ///
 /// # Errors
 /// A side that never ends because of circular waiting.
 fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
     let mut ends: BTreeMap<&str, Duration> = BTreeMap::new();
     let mut unsettled = None;
-    // An end is settled one round after the ends on which it depends. In a cycle, ends grow in every round.
+    // An end is settled one round after the ends on which it depends. In a cycle, ends grow in
+    // every round.
     for _ in 0..=steps.len() {
         unsettled = None;
         for step in steps {
@@ -76,14 +74,12 @@ mod tests {
     fn what_waits_begins_at_the_end_of_all_that_it_waits_for() {
         assert_eq!(of(&[]), Ok(0));
         assert_eq!(of(&[("a", None, 5), ("b", None, 3)]), Ok(5));
-        // In any order of the file: a takes 5 s, then b 3 s, then c 2 s.
         for steps in [
             [("a", None, 5), ("a", None, 4), ("b", Some("a"), 3), ("c", Some("b"), 2)],
             [("c", Some("b"), 2), ("b", Some("a"), 3), ("a", None, 4), ("a", None, 5)],
         ] {
             assert_eq!(of(&steps), Ok(10));
         }
-        // One measurement of b does not wait.
         assert_eq!(of(&[("a", None, 5), ("b", None, 9), ("b", Some("a"), 3)]), Ok(9));
     }
 

@@ -58,7 +58,6 @@ fn a_scenario_is_resolved() {
     );
     assert_eq!(plan.faults[0].fault.to_string(), "london-newyork: loss 5%");
     assert_eq!(plan.page.effective_requests(), 1);
-    // All defaults: identical to `longhaul probe` except for the arrival and the duration.
     assert_eq!(
         probes(&plan.measurements)[0].arguments().join(" "),
         "--rate 10/s --arrival poisson --duration 30s --connections new --protocol auto --seed 1"
@@ -199,7 +198,6 @@ fn mutants_name_claims_that_must_fail() {
     }
 }
 
-/// The scenario's hosts, with these tables instead of its probe, fault and claim.
 fn with(tables: &str) -> Result<Plan, String> {
     read(&format!("{}{tables}", SCENARIO.split("[[probe]]").next().unwrap()))
 }
@@ -230,7 +228,6 @@ fn both_ends_of_a_transfer_are_told_what_it_says() {
     )
     .unwrap();
     let servers: Vec<_> = plan.programs.iter().skip(1).map(|one| one.command.join(" ")).collect();
-    // In order of ports, and in the largest unit with a short decimal.
     let expected = [
         "longhaul transfer serve --listen [::]:99",
         "longhaul transfer serve --listen [::]:5201 --rcvbuf 65.536KB --window 4194.304KB",
@@ -247,7 +244,6 @@ fn one_side_may_wait_for_another() {
          [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n\
          [[probe]]\nside = 'fourth'\nfrom = ['visitor']\nurl = 'http://origin/'\nduration = '3s'\nafter = 'third'\n";
     let plan = with(tables).unwrap();
-    // 10 s, then the default 30 s of a command, then 2 s and 3 s.
     assert_eq!(plan.duration, Duration::from_secs(45));
     let first = commands(&plan.measurements)[0];
     assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
@@ -351,7 +347,6 @@ fn every_host_pings_every_other() {
         let targets: Vec<_> = ping.targets.iter().map(|target| target.host.clone()).collect();
         (ping.host.clone(), targets.join(" "))
     };
-    // Each begins with the next host, so that they begin with different targets.
     let expected = [("origin", "visitor third"), ("visitor", "third origin"), ("third", "origin visitor")];
     assert_eq!(
         pings(&plan.measurements).into_iter().map(asked).collect::<Vec<_>>(),
@@ -386,7 +381,6 @@ fn a_world_of_its_own_has_all_tables() {
         probes(&plan.measurements).iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
         ["people-1", "people-2"]
     );
-    // Ordered by time, regardless of the order in the file.
     assert_eq!(plan.faults[0].fault.to_string(), "cdn withdrawn");
 }
 
@@ -407,7 +401,8 @@ fn faults_of_a_world_file_are_the_scenarios() {
     let faults: Vec<_> =
         plan.faults.iter().map(|timed| (timed.at.as_secs(), timed.fault.to_string())).collect();
     assert_eq!(faults, [(1, "paris: down".to_owned()), (3, "london-paris: down".to_owned())]);
-    // The planet's clock starts earlier, so the planet receives the faults when the measurements start.
+    // The planet's clock starts earlier, so the planet receives the faults when the measurements
+    // start.
     assert!(plan.world.faults.is_empty());
 }
 
@@ -420,7 +415,6 @@ fn only_programs_die_with_their_host() {
     .unwrap();
     assert!(!plan.is_killed("origin", Duration::from_secs(9)));
     assert!(plan.is_killed("origin", Duration::from_secs(10)));
-    // The program is not restarted when the fault ends.
     assert!(plan.is_killed("origin", Duration::from_secs(20)));
     assert!(!plan.is_killed("visitor", Duration::from_secs(20)));
 }
@@ -465,7 +459,6 @@ fn writers_and_readers_of_keys_are_checked_and_what_they_wrote_is_read_at_the_en
     let plan = kv("keys = 3\nduration = '10s'").unwrap();
     let steps: Vec<_> = plan.measurements.iter().map(|one| one.measures().side()).collect();
     assert_eq!(steps, ["keys", "keys", "keys.last"]);
-    // 10 s, and 1 s for the final reads, which wait for the others.
     assert_eq!(plan.duration, Duration::from_secs(11));
     for (more, expected) in [
         ("keys = 0", "24:8: expected 1 to 1000 keys"),

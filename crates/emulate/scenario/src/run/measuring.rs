@@ -4,20 +4,16 @@ use std::{collections::HashMap, path::PathBuf, time::Duration};
 
 use crate::{clock::monotonic, error::Error, measurement::Task, program::Process};
 
-/// The measurements of a run. A measurement is removed when it has succeeded.
 pub(super) struct Measuring {
     waiting: Vec<Task>,
     running: Vec<Running>,
-    /// Start and end of each completed measurement on the machine's monotonic clock, by its log.
     ran: HashMap<PathBuf, [Duration; 2]>,
 }
 
 struct Running {
     task: Task,
     process: Process,
-    /// Start, relative to the start of all measurements.
     begun: Duration,
-    /// Start on the machine's monotonic clock.
     begun_monotonic: Duration,
 }
 
@@ -52,7 +48,6 @@ impl Measuring {
         self.running.retain_mut(|one| matches!(one.process.ended(), Ok(None)));
     }
 
-    /// Removes the measurements that have ended. Fails if one failed or exceeded its timeout.
     pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
         let mut running = Vec::new();
         for mut one in self.running.drain(..) {

@@ -20,14 +20,12 @@ fn grid() -> Grid {
 fn cells_are_the_product_and_the_last_axis_changes_fastest() {
     let grid = grid();
     let cells = grid.parameters();
-    // 2 round trips, 2 buffers, 2 congestion controls.
     let shown: Vec<_> = cells.iter().map(ToString::to_string).collect();
     assert_eq!(shown.len(), 8);
     assert_eq!(shown[0], "20ms, 1Gbit, tcp_notsent_lowat 128KiB, bbr, oscillating");
     assert_eq!(shown[1], "20ms, 1Gbit, tcp_notsent_lowat 128KiB, oscillating");
     assert_eq!(shown[2], "20ms, 1Gbit, tcp_rmem 64KiB, tcp_notsent_lowat 128KiB, bbr, oscillating");
     assert_eq!(shown[7], "300ms, 1Gbit, tcp_rmem 64KiB, tcp_notsent_lowat 128KiB, oscillating");
-    // Every cell once, then every cell again.
     let order: Vec<_> = grid.runs().iter().map(|run| run.cell).collect();
     assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
 }
@@ -45,7 +43,6 @@ fn a_scenario_says_all_that_its_name_does() {
     assert_eq!(plan.layout.rtt(0, 1), Duration::from_millis(20));
     assert_eq!(sender.congestion.as_deref(), Some("bbr"));
     assert_eq!(sender.sysctl["net.ipv4.tcp_notsent_lowat"], "131072");
-    // The initial buffer size is at most the maximum.
     assert_eq!(reader.sysctl["net.ipv4.tcp_rmem"], "4096 65536 65536");
     assert_eq!(plan.programs[0].ready, Some(5203));
     let [scenario::Measurement::Command(read)] = &plan.measurements[..] else { panic!("one command") };
@@ -70,7 +67,6 @@ fn whatever_changes_a_measurement_changes_its_name() {
     let mut other = grid();
     other.programme[0].programme.repeat += 1;
     assert!(names(&other).is_disjoint(&before));
-    // Additional values add cells and keep the existing names.
     let more = Grid { rtt: [20, 300, 500].map(Duration::from_millis).to_vec(), ..grid() };
     assert!(names(&more).is_superset(&before));
 }

@@ -30,9 +30,7 @@ fn a_file_replaces_the_axes_that_it_has() {
     assert_eq!(grid.adv_win_scale, [Setting::Is(-2), Setting::Default, Setting::Is(1)]);
     assert_eq!((&grid.rate, &grid.notsent_lowat), (&default.rate, &default.notsent_lowat));
     assert_eq!((grid.repeat, grid.duration), (3, Some(Duration::from_secs(5))));
-    // 2 round trips, 2 buffers, 3 scales, 2 programmes.
     assert_eq!(grid.cells(), 24);
-    // Keys of the world and the link that the file does not contain keep their defaults.
     assert_eq!((grid.world.len(), grid.link.len()), (default.world.len() + 1, 1));
 }
 
@@ -40,7 +38,6 @@ fn a_file_replaces_the_axes_that_it_has() {
 fn the_default_takes_a_few_minutes() {
     let grid = Grid::default();
     grid.check(&machine("6.18")).unwrap();
-    // 2 round trips, 2 buffers, a minute each.
     assert_eq!((grid.cells(), grid.programme[0].programme.duration()), (4, Some(Duration::from_secs(60))));
 }
 
@@ -70,7 +67,6 @@ fn mistakes_are_located() {
         ("for = '0s'\n", "s.toml:1:7: 0ms is not from 200ms to 86400s"),
         ("[link]\nrtt = '1ms'\n", "s.toml:1:1: \"rtt\" is set by the sweep"),
         ("[world]\nsysctl = {}\n", "s.toml:1:1: \"sysctl\" is set by the sweep"),
-        // 4 cells, 25 000 times.
         (
             "repeat = 25000\n",
             "s.toml:1:10: 4 cells, each measured 25000 times, are 100000 runs and more than the limit of 10000",
@@ -91,7 +87,6 @@ fn the_scale_is_refused_where_it_does_nothing() {
     );
     assert_eq!(read(text, "6.5").unwrap().cells(), 8);
     assert!(read("adv_win_scale = [-32]\n", "5.15").unwrap_err().contains("-32 is not from -31 to 31"));
-    // Every kernel accepts "default".
     assert!(read("adv_win_scale = ['default']\n", "6.18").is_ok());
 }
 

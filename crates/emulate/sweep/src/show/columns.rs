@@ -5,14 +5,12 @@ use units::show::{count, digits, plain};
 use crate::{Cell, Figures, Parameters};
 
 pub(crate) struct Parameter {
-    /// The name of its command-line option.
     pub name: &'static str,
     show: fn(&Parameters) -> String,
 }
 
 pub(crate) struct Figure {
     pub name: &'static str,
-    /// The unit; empty for a count.
     pub unit: &'static str,
     show: fn(&Figures) -> Option<String>,
 }
@@ -22,7 +20,6 @@ impl Parameter {
         plain(&(self.show)(parameters))
     }
 
-    /// Whether the cells have different values.
     pub(crate) fn varies(&self, cells: &[Cell]) -> bool {
         let values =
             cells.windows(2).map(|pair| [&pair[0], &pair[1]].map(|cell| self.show(&cell.parameters)));
@@ -31,28 +28,23 @@ impl Parameter {
 }
 
 impl Figure {
-    /// The value of a cell, without unit.
     pub(crate) fn show(&self, cell: &Cell) -> Option<String> {
         cell.figures.as_ref().and_then(self.show)
     }
 
-    /// Whether any cell has this figure.
     pub(crate) fn is_known(&self, cells: &[Cell]) -> bool {
         cells.iter().any(|cell| self.show(cell).is_some())
     }
 
-    /// Whether the figure is 0 in every cell that has it.
     pub(crate) fn is_none(&self, cells: &[Cell]) -> bool {
         cells.iter().filter_map(|cell| self.show(cell)).all(|shown| shown == "0")
     }
 }
 
-/// "fast (Mbit/s)".
 pub(crate) fn titled(figure: &Figure) -> String {
     if figure.unit.is_empty() { figure.name.to_owned() } else { format!("{} ({})", figure.name, figure.unit) }
 }
 
-/// The parameters that vary between the cells: "300ms, 512MiB". All parameters if there is only one cell.
 pub(crate) fn label(cell: &Cell, cells: &[Cell]) -> String {
     if cells.len() == 1 {
         return plain(&cell.parameters.to_string());
@@ -72,7 +64,7 @@ pub(crate) const PARAMETERS: [Parameter; 7] = [
     Parameter { name: "reader", show: |of| of.programme.name.clone() },
 ];
 
-/// All figures, in the order of the published tables.
+/// In the order of the published tables.
 pub(crate) const FIGURES: [Figure; 11] = [
     Figure {
         name: "fast",
@@ -91,7 +83,6 @@ pub(crate) const FIGURES: [Figure; 11] = [
     Figure { name: "memory/byte", unit: "", show: |of| of.metadata_ratio.map(digits) },
 ];
 
-/// "4.85", "never", "4.85, 1 never".
 fn restart(of: &Figures) -> Option<String> {
     match (of.restart_s, of.restarts_missed) {
         (None, 0) => None,

@@ -8,7 +8,7 @@ use crate::Sweep;
 pub fn csv(sweep: &Sweep) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for cell in &sweep.cells {
-        // Cannot fail: all keys of a cell are strings. Non-finite numbers would be null.
+        // Cannot fail: all keys of a cell are strings.
         let Ok(Value::Object(fields)) = serde_json::to_value(cell) else { continue };
         let values: Vec<_> = COLUMNS.iter().map(|column| field(&fields, column)).collect();
         text += &(values.join(",") + "\n");
@@ -16,7 +16,7 @@ pub fn csv(sweep: &Sweep) -> String {
     text
 }
 
-/// A parameter or a figure; "fast_low_mbps" is the first of the two numbers in "fast_mbps".
+/// "fast_low_mbps" is the first of the two numbers in "fast_mbps".
 fn field(fields: &Map<String, Value>, column: &str) -> String {
     let find = |name: &str| fields.get(name).or_else(|| fields.get("parameters")?.get(name));
     let value = if column.contains("_low_") {

@@ -8,13 +8,11 @@ use units::show::digits;
 use super::columns::{PARAMETERS, Parameter, label};
 use crate::{Cell, Parameters, Size};
 
-/// A chart for each figure that any cell has.
 pub(super) fn panels(cells: &[Cell]) -> Vec<Multiples> {
     let Some(grid) = Grid::of(cells) else { return Vec::new() };
     CHARTS.iter().filter_map(|chart| grid.draw(chart, cells)).collect()
 }
 
-/// The first chart in one sentence.
 pub(super) fn headline(cells: &[Cell]) -> String {
     sentence(&CHARTS[0], cells)
 }
@@ -64,12 +62,10 @@ fn collapsed(cell: &Cell) -> Option<f64> {
     Some(cell.figures.as_ref()?.collapses? as f64)
 }
 
-/// The role of each parameter in the charts.
 struct Grid {
     along: Along,
     row: Option<&'static Parameter>,
     column: Option<&'static Parameter>,
-    /// The parameters that distinguish the lines of a chart.
     line: Vec<&'static Parameter>,
 }
 
@@ -81,7 +77,6 @@ struct Along {
     value: fn(&Parameters) -> Option<f64>,
 }
 
-/// In order of preference.
 const NUMBERS: [Along; 4] = [
     Along { name: "rtt", title: "round trip", unit: "ms", value: |of| Some(of.rtt.as_secs_f64() * 1e3) },
     Along {
@@ -114,7 +109,6 @@ fn as_f64(number: u64) -> f64 {
 }
 
 impl Grid {
-    /// `None` without cells.
     fn of(cells: &[Cell]) -> Option<Self> {
         let values = |along: &Along| -> Option<usize> {
             let all: Option<Vec<f64>> = cells.iter().map(|cell| (along.value)(&cell.parameters)).collect();
@@ -149,7 +143,7 @@ impl Grid {
         Some(charts.into_iter().fold(empty.says(sentence(chart, cells)), draw))
     }
 
-    /// The x axis. It is logarithmic if its values span more than a factor of ten.
+    /// Logarithmic if the values span more than a factor of ten.
     fn axis(&self, cells: &[Cell]) -> Axis {
         let values: Vec<_> = cells.iter().filter_map(|cell| (self.along.value)(&cell.parameters)).collect();
         let (least, most) =
@@ -161,8 +155,6 @@ impl Grid {
         }
     }
 
-    /// One line per setting through its valid cells, and a cross of the same name for each cell that is not
-    /// valid.
     fn lines(&self, chart: &Chart, cells: Vec<&Cell>) -> Vec<Line> {
         let setting = |cell: &Cell| {
             let values: Vec<_> = self.line.iter().map(|one| one.show(&cell.parameters)).collect();
@@ -179,7 +171,6 @@ impl Grid {
     }
 }
 
-/// Groups cells by a key, in order of first occurrence.
 fn groups<'c, K: PartialEq>(
     cells: impl IntoIterator<Item = &'c Cell>,
     key: impl Fn(&Cell) -> K,
@@ -195,7 +186,6 @@ fn groups<'c, K: PartialEq>(
     groups
 }
 
-/// "From 42.0 Mbit/s (300ms, default) to 941 Mbit/s (20ms, 512MiB)."
 fn sentence(chart: &Chart, cells: &[Cell]) -> String {
     let mut known: Vec<_> = cells
         .iter()

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{Cell, Sweep};
 
-/// The table of a sweep. Parameters shared by all cells are above it; figures that are 0 in all cells are
-/// below it.
+/// Parameters shared by all cells are above the table; figures that are 0 in all cells are below
+/// it.
 pub fn table(sweep: &Sweep) -> String {
     let cells = &sweep.cells;
     let parameters: Vec<_> = PARAMETERS.iter().filter(|one| one.varies(cells)).collect();
@@ -42,7 +42,6 @@ pub fn table(sweep: &Sweep) -> String {
     text
 }
 
-/// The parameters shared by all cells: "rate 1Gbit, reader steady; Linux 6.18.44".
 fn heading(sweep: &Sweep) -> String {
     let cells = &sweep.cells;
     let common = PARAMETERS.iter().filter(|one| !one.varies(cells));
@@ -53,7 +52,6 @@ fn heading(sweep: &Sweep) -> String {
     if set.is_empty() { kernel } else { format!("{}; {kernel}", set.join(", ")) }
 }
 
-/// "fast, mean in Mbit/s; restart in s".
 fn units(figures: &[&Figure]) -> String {
     let with_unit: Vec<_> = figures.iter().filter(|figure| !figure.unit.is_empty()).collect();
     let groups = with_unit.chunk_by(|one, other| one.unit == other.unit).map(|group| {
@@ -66,5 +64,4 @@ fn units(figures: &[&Figure]) -> String {
 /// More remarks would scroll the table off the screen.
 const MOST_REMARKS: usize = 10;
 
-/// Parameters with the default value are omitted.
 const DEFAULT: &str = "default";

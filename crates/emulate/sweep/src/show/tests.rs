@@ -7,7 +7,6 @@ use report::figures::{Look, Multiples, Panel, Scale};
 use super::*;
 use crate::{Figures as Measured, Measurement, Parameters, Reader, Setting};
 
-/// Throughput is the window divided by the round-trip time, limited by the rate.
 fn cell(rtt_ms: u32, rmem: &str, programme: &str, state: State) -> Cell {
     let window_bytes: u32 = if rmem == "default" { 20 << 20 } else { 128 << 20 };
     let mean = (f64::from(window_bytes) * 8e-3 / f64::from(rtt_ms)).min(941.0);
@@ -113,7 +112,6 @@ fn a_line_goes_through_valid_cells_only() {
     let figures = figures(&sweep());
     let charts = charts(&figures);
     let throughput = charts[0];
-    // Two round trips, a factor of 15.
     assert_eq!((throughput.x.title.as_str(), throughput.x.scale), ("round trip", Scale::Log));
     let places: Vec<_> =
         throughput.charts.iter().map(|chart| (chart.row.as_str(), chart.column.as_str())).collect();
@@ -127,8 +125,6 @@ fn a_line_goes_through_valid_cells_only() {
             })
             .collect::<Vec<_>>()
     };
-    // 20 MiB / 300 ms = 559 Mbit/s; the rate at 20 ms. An INVALID cell is a cross with the name of its
-    // setting, and the line skips it.
     assert_eq!(
         lines(0),
         [
@@ -148,7 +144,6 @@ fn a_line_goes_through_valid_cells_only() {
         throughput.sentence,
         "From 559 Mbit/s (300ms, default, steady) to 941 Mbit/s (300ms, 512MiB, steady). Crosses are INVALID measurements."
     );
-    // No packets were merged, so there is no chart of merged packets.
     let titles: Vec<_> = charts.iter().map(|chart| chart.y.title.as_str()).collect();
     assert_eq!(titles, ["mean throughput", "restart", "longest pause", "buffer"]);
     assert!(figures.valid);
@@ -158,7 +153,6 @@ fn a_line_goes_through_valid_cells_only() {
 #[test]
 fn an_invalid_point_is_a_cross_in_the_colour_of_its_setting_and_the_legend_says_so() {
     let mut sweep = sweep();
-    // All cells of the setting "default" of one reader are INVALID. The setting keeps its colour.
     for cell in &mut sweep.cells {
         if cell.parameters.rmem == "default".parse().unwrap() && cell.parameters.programme.name == "steady" {
             cell.valid = false;
@@ -172,7 +166,6 @@ fn an_invalid_point_is_a_cross_in_the_colour_of_its_setting_and_the_legend_says_
             drawn.filter_map(|node| node.attribute(attribute).map(str::to_owned)).collect()
         };
         let crosses = of("crosses", "stroke");
-        // "default" is named first and "512MiB" second, independent of their position.
         assert!(
             crosses.iter().all(|color| ["#0072b2", "#d55e00"].contains(&color.as_str())),
             "{name}: {crosses:?}"

@@ -66,7 +66,6 @@ fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
     let good = record(&plan, 0, 5, &[], &[]);
     store.keep(run, &good).unwrap();
     assert_eq!(store.kept(run, &inputs), Some(good));
-    // The folder contains only this file.
     assert_eq!(fs::read_dir(store.folder(run)).unwrap().count(), 1);
 
     let updated = Machine { kernel: "6.18.2".parse().unwrap(), congestion: Vec::new() };
@@ -88,7 +87,6 @@ fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
 #[test]
 fn a_cell_is_what_its_valid_runs_say() {
     let plan = plan();
-    // 4 cells, twice.
     let measured =
         |run, bytes, late: &[&str]| Ended::Measured(Box::new(record(&plan, run, bytes, late, &[])));
     let sweep = Sweep::new(
@@ -109,7 +107,6 @@ fn a_cell_is_what_its_valid_runs_say() {
         .iter()
         .map(|cell| (cell.valid, cell.n, cell.figures.as_ref().map(|figures| figures.bytes)))
         .collect();
-    // Of two invalid runs the lower value is shown; failed runs are not counted.
     assert_eq!(cells, [(true, 1, Some(10)), (false, 2, Some(20)), (true, 1, Some(30)), (false, 0, None)]);
     assert!(!sweep.valid);
     assert_eq!(

@@ -14,8 +14,8 @@ pub struct Anycast {
     /// Its name; absent: "anycast-1", and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Spanned<String>>,
-    /// The prefix, such as "192.0.2.0/24" or "2001:db8::/48", or one of each. The name resolves to its
-    /// first address.
+    /// Such as "192.0.2.0/24" or "2001:db8::/48", or one of each. The name resolves to its first
+    /// address.
     #[serde(with = "one_or_more")]
     pub prefix: Vec<Spanned<String>>,
     /// The hosts that announce it.
@@ -23,7 +23,7 @@ pub struct Anycast {
     /// Routing policies that increase the cost of a site.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bias: Vec<Bias>,
-    /// Time until the last city observes a change. Each city observes it at a different time within this.
+    /// Time within which each city observes a change.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Duration>,
     /// Treatment of packets from cities that have not observed a change yet.

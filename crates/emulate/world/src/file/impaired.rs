@@ -1,7 +1,6 @@
 //! A table with specific keys and the keys of an [`Impairment`].
 //!
-//! The keys are separated here. serde's `flatten` would ignore misspelt keys, and would lose the spans for
-//! error messages.
+//! serde's `flatten` would ignore misspelt keys, and would lose the spans for error messages.
 
 use std::fmt;
 
@@ -32,7 +31,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Impaired<T> {
     }
 }
 
-/// Deserializes a struct from its specific keys, and collects the keys of the impairment.
 struct Aside<'i, D> {
     deserializer: D,
     impairment: &'i mut Impairment,
@@ -102,7 +100,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Own<'_, A> {
     }
 }
 
-/// A key of either kind. Any other key is a mistake at its position.
 struct Key {
     own: &'static [&'static str],
 }
@@ -128,7 +125,6 @@ impl Visitor<'_> for Key {
             return Ok(key.to_owned());
         }
         let known: Vec<_> = known().map(|known| format!("`{known}`")).collect();
-        // The same message as serde's for a struct.
         Err(E::custom(format!("unknown field `{key}`, expected one of {}", known.join(", "))))
     }
 }
@@ -139,7 +135,6 @@ mod tests {
 
     use crate::file::{Access, Link};
 
-    /// The error for a link with this third line.
     fn said(line: &str) -> String {
         let text = format!("between = ['a', 'b']\nrate = '1Mbit'\n{line}\n");
         Document::new("w.toml", text).parse::<Link>().unwrap_err().to_string()

@@ -13,8 +13,7 @@ use super::{
     text::{self, Written},
 };
 
-/// The keys that a link and an access line share. To add one: a field, its name in [`Self::KEYS`], an arm
-/// in [`Self::take`], and its meaning in `crate::impairment`.
+/// The keys that a link and an access line share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Impairment {
     /// The queue limit, in time, bytes or packets.
@@ -67,7 +66,6 @@ impl Impairment {
         "netem",
     ];
 
-    /// Reads the value of one of [`Self::KEYS`], the next value in the table.
     pub(super) fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, table: &mut A) -> Result<(), A::Error> {
         match key {
             "queue" => self.queue = Some(table.next_value::<Written<_>>()?.0),

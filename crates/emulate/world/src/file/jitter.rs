@@ -14,7 +14,6 @@ pub struct Jitter {
     pub order: Order,
 }
 
-/// The jitter distributions without a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     Uniform,

@@ -11,7 +11,6 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Deserializes a value with a text format where there is no field to annotate.
 pub(super) struct Written<T>(pub T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
@@ -35,7 +34,6 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
     }
 }
 
-/// Writes the value, or none.
 pub(super) fn serialize<T: Display, S: Serializer>(
     value: &Option<T>,
     serializer: S,
@@ -46,7 +44,6 @@ pub(super) fn serialize<T: Display, S: Serializer>(
     }
 }
 
-/// One value, or a list of values.
 pub(super) mod one_or_more {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use toml::Spanned;
@@ -77,7 +74,7 @@ pub(super) mod one_or_more {
     }
 }
 
-/// Exactly two values. Serde's tuple reader would ignore a third.
+/// Serde's tuple reader would ignore a third.
 pub(super) mod two {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -99,7 +96,6 @@ pub(super) mod two {
         both.serialize(serializer)
     }
 
-    /// Two values, or none.
     pub(in crate::file) mod option {
         use super::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -20,7 +20,6 @@ fn every_city_is_on_earth_and_unique() {
             city.name
         );
     }
-    // A code that equals another city's name or code would hide one of them.
     let same = cities().iter().filter(|city| city.name.eq_ignore_ascii_case(&city.iata)).count();
     assert_eq!(BY_NAME.len(), 2 * cities().len() - same);
 }
@@ -62,7 +61,7 @@ fn every_city_has_a_country_and_every_country_a_place() {
 
 #[test]
 fn the_countries_add_up_to_the_world() {
-    // The ITU counts 5.4 billion users in 2023. The difference is countries without a figure, and rounding.
+    // The ITU counts 5.4 billion users in 2023; some countries have no figure.
     let users: u64 = countries().iter().map(|country| u64::from(country.users)).sum();
     assert!((5_250_000..=5_400_000).contains(&users), "{users} thousand");
 }
@@ -83,9 +82,8 @@ fn cities_are_found_by_name_and_airport() {
 
 #[test]
 fn distances_are_those_that_others_publish() {
-    // Great-circle distances between city centres from almanacs and flight-distance tables. The tolerance
-    // of 2 % covers rounding, the earth's flattening (0.5 %) and the reference point in a city; a swapped
-    // sign or digit exceeds it.
+    // Great-circle distances from almanacs. 2 % covers rounding, the earth's flattening (0.5 %) and
+    // the reference point in a city.
     for (a, b, km) in [
         ("amsterdam", "vienna", 935.0),
         ("auckland", "santiago", 9670.0),
@@ -116,7 +114,6 @@ fn distances_are_those_that_others_publish() {
     }
 }
 
-/// The officially assigned codes.
 const ISO_3166: &str = "
     AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC
     CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD

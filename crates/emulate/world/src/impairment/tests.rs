@@ -10,7 +10,6 @@ use crate::{Layout, World};
 
 const TWO: &str = "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\n";
 
-/// The layout of a world with these lines in its only link. The available files are two traces and a table.
 fn layout(lines: &str) -> Result<Layout, String> {
     let text = format!("{TWO}[[link]]\nbetween = ['newyork', 'london']\n{lines}\n");
     let open = |path: &Path| match path.to_str() {
@@ -63,7 +62,6 @@ fn a_netem_line_is_taken_as_it_is_and_other_keys_go_before_it() {
 fn traces_and_tables_come_from_files() {
     let config =
         config("trace = 'up.trace'\njitter = '1ms'\njitter_table = 'bell.dist'\nloss_trace = 'losses'");
-    // An opportunity of 1500 bytes per millisecond.
     assert_eq!(config.rate.mean(), "12Mbit".parse().ok());
     assert!(matches!(config.jitter.unwrap().shape, Shape::Table(_)) && matches!(config.loss, Loss::Trace(_)));
 }

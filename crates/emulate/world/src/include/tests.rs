@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Reads the first of these files, which may name the others.
 fn read(files: &[(&str, &str)]) -> Result<(World, Layout, Vec<String>), String> {
     let (path, text) = files[0];
     let mut document = Document::new(path, text);
@@ -31,12 +30,10 @@ fn the_tables_of_others_come_first() {
     let names: Vec<_> = layout.hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names, ["origin", "visitor"]);
     assert_eq!(layout.rtt(0, 1).as_millis(), 70);
-    // The seed is from the base file, the inflation from the including file, and the name is not inherited.
     assert_eq!((layout.seed, world.settings.inflation, world.settings.name.as_deref()), (7, 1.5, None));
     let sysctl: Vec<_> =
         layout.hosts[0].sysctl.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     assert_eq!(sysctl, [("net.a", "1"), ("net.b", "2")]);
-    // A gathered world needs no other file.
     let again = World::read(&Document::new("again.toml", world.to_toml())).unwrap().1;
     assert_eq!((again.hosts.len(), again.seed), (2, 7));
 }
@@ -71,8 +68,6 @@ fn a_file_that_two_others_include_is_there_once() {
 
 #[test]
 fn the_nearer_file_wins() {
-    // main includes a, which includes base: a's seed takes precedence over the base's, and main's over
-    // both.
     let a = "[world]\nseed = 8\ninclude = ['base.toml']\n";
     let main = format!("[world]\ninclude = ['a.toml']\n{HOST}");
     let files = |main| read(&[("main.toml", main), ("a.toml", a), ("base.toml", BASE)]).unwrap().0.settings;
@@ -141,7 +136,6 @@ fn circles_and_depths_end() {
         refused(&[("a.toml", &include("./a.toml"))]),
         "a.toml:2:12: these files include each other: a.toml, a.toml"
     );
-    // 0.toml includes 1.toml and so on: the 17th level exceeds the limit.
     let files: Vec<_> =
         (0..20).map(|n| (format!("{n}.toml"), format!("[world]\ninclude = ['{}.toml']\n", n + 1))).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();

@@ -36,7 +36,6 @@ pub struct Bias {
 /// An IP prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
-    /// The lowest address.
     address: IpAddr,
     length: u8,
 }
@@ -80,7 +79,6 @@ impl Prefix {
     }
 }
 
-/// The first `length` of `width` bits.
 fn mask(width: u32, length: u8, bits: u128) -> u128 {
     bits.checked_shr(width - u32::from(length)).unwrap_or(0)
 }

@@ -42,7 +42,7 @@ pub enum Effect {
     },
     /// Drops all packets between cities of different groups. Contains the group of each city.
     Partition(Vec<usize>),
-    /// Drops all packets from, to and through the city; its hosts announce nothing.
+    /// Drops all packets from, to and through the city.
     City(CityId),
     /// The host's programs are killed or stopped.
     Host {
@@ -57,8 +57,7 @@ pub enum Effect {
         anycast: AnycastId,
         /// The hosts.
         hosts: Vec<HostId>,
-        /// Treatment of packets from cities that have not observed the change; `None`: as configured for
-        /// the prefix.
+        /// `None`: as configured for the prefix.
         transient: Option<Transient>,
     },
 }

@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl World {
-    /// Reads and checks a world that names no other file. See [`World::read_all`] for other worlds.
+    /// For a world that names no other file; see [`World::read_all`].
     pub fn read(document: &Document) -> Result<(Self, Layout), Diagnostic> {
         let world: Self = document.parse()?;
         let layout = world.layout(document)?;
@@ -60,7 +60,6 @@ impl World {
     }
 }
 
-/// The round-trip times of the matrix between cities of the world.
 fn measured(
     world: &World,
     cities: &[City],
@@ -82,7 +81,6 @@ fn measured(
     Ok(matrix.pairs.iter().filter_map(here).collect())
 }
 
-/// Converts visitors to hosts.
 fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, Diagnostic> {
     if world.visitors.is_empty() {
         return Ok(Cow::Borrowed(world));

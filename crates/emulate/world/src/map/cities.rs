@@ -18,7 +18,6 @@ pub(super) struct Dot {
     is_site: bool,
 }
 
-/// All cities, sorted by importance.
 pub(super) fn dots(layout: &Layout, overlay: &Overlay, projection: &Projection) -> Vec<Dot> {
     let mut hosts = vec![0_u32; layout.cities.len()];
     layout.hosts.iter().for_each(|host| hosts[host.city] += 1);
@@ -66,7 +65,6 @@ fn title(layout: &Layout, overlay: &Overlay, city: CityId, hosts: u32) -> String
     format!("{name}: {hosts}{state}{}", reach.unwrap_or_default())
 }
 
-/// Draws the dots, the least important first, and then all names that fit.
 pub(super) fn draw(dots: &[Dot], labels: &mut Labels, out: &mut String) {
     out.push_str("<g class=\"cities\">\n");
     for Dot { title, at: Point { x, y }, radius, class, is_site, .. } in dots.iter().rev() {
@@ -84,8 +82,8 @@ pub(super) fn draw(dots: &[Dot], labels: &mut Labels, out: &mut String) {
         );
     }
     for (index, dot) in dots.iter().enumerate() {
-        // The names of the first few may cover dots; otherwise the largest cities in a dense area would
-        // have no name.
+        // The names of the first few may cover dots; otherwise the largest cities in a dense area
+        // would have no name.
         let next = match index {
             0 => &dots[..dots.len().min(LEADING)],
             LEADING => &dots[LEADING..],
@@ -106,14 +104,11 @@ pub(super) fn draw(dots: &[Dot], labels: &mut Labels, out: &mut String) {
 }
 
 impl Dot {
-    /// Radius including the ring of a site.
     fn reach(&self) -> f64 {
         self.radius + if self.is_site { 4.0 } else { 0.5 }
     }
 }
 
-/// This number of names may cover the dots of other cities.
 const LEADING: usize = 40;
 
-/// With at least this number of cities, dots are smaller.
 const CROWD: usize = 60;

@@ -11,12 +11,10 @@ pub(super) struct Labels {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Label {
-    /// On the baseline, at the `anchor`.
     pub(super) at: Point,
     pub(super) anchor: Anchor,
 }
 
-/// The part of a text at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -33,7 +31,6 @@ struct Area {
 }
 
 impl Labels {
-    /// An empty area between `top` and `bottom`, from 0 to `right`.
     pub(super) fn new(top: f64, right: f64, bottom: f64) -> Self {
         Self { top, right, bottom, taken: Vec::new() }
     }
@@ -42,7 +39,6 @@ impl Labels {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
-    /// Places a label next to a dot: right, left, above or below. `None` if no position is free.
     pub(super) fn place(&mut self, text: &str, Point { x, y }: Point, radius: f64) -> Option<Label> {
         let gap = radius + 2.0;
         let middle = y + ASCENT / 2.0 - 0.5;
@@ -86,7 +82,7 @@ impl Label {
     }
 }
 
-/// Approximate width of a text in a wide sans-serif font, such as DejaVu.
+/// Approximate, for a wide sans-serif font such as DejaVu.
 pub(super) fn text_width(text: &str) -> f64 {
     let width = |c| match c {
         'm' | 'w' | 'M' | 'W' | '%' => 0.95,
@@ -97,7 +93,6 @@ pub(super) fn text_width(text: &str) -> f64 {
     text.chars().map(|c| width(c) * FONT_SIZE).sum()
 }
 
-/// In pixels, as in the style sheet.
 pub(super) const FONT_SIZE: f64 = 11.0;
 const ASCENT: f64 = 9.0;
 const DESCENT: f64 = 3.0;
@@ -111,7 +106,6 @@ mod tests {
         let mut labels = Labels::new(0.0, 200.0, 100.0);
         let at = Point { x: 100.0, y: 50.0 };
         labels.reserve(at, 6.0);
-        // The same dot repeatedly: right, left, above, below, and no room.
         let [right, left, above, below] = [(); 4].map(|()| labels.place("rome", at, 6.0).unwrap());
         assert!(right.anchor == Anchor::Start && right.at.x > 106.0);
         assert!(left.anchor == Anchor::End && left.at.x < 94.0);

@@ -4,13 +4,11 @@ use std::{fmt::Write as _, sync::LazyLock};
 
 use super::{path, projection::Projection};
 
-/// A polygon of land or of a lake.
 pub(super) struct Shape {
     pub(super) name: &'static str,
     pub(super) coast: Vec<(f64, f64)>,
 }
 
-/// All shapes, lakes last.
 pub(super) fn shapes() -> &'static [Shape] {
     &SHAPES
 }

@@ -9,7 +9,6 @@ use super::{
 };
 use crate::Layout;
 
-/// Samples with labels, wrapped to the width.
 pub(super) struct Legend {
     width: f64,
     x: f64,
@@ -22,7 +21,6 @@ impl Legend {
         Self { width, x: MARGIN, y: top + LINE, out: "<g class=\"legend\">\n".to_owned() }
     }
 
-    /// Describes only elements that are on the map.
     pub(super) fn describe(&mut self, layout: &Layout, overlay: &Overlay, strokes: &[Stroke]) {
         let has = |wanted: fn(&Kind) -> bool| strokes.iter().any(|stroke| wanted(&stroke.kind));
         let is_timed = |kind: &Kind| matches!(kind, Kind::Generated | Kind::Given);
@@ -57,7 +55,6 @@ impl Legend {
         }
     }
 
-    /// The lower edge, with a margin.
     pub(super) fn bottom(&self) -> f64 {
         if self.x > MARGIN { self.y + LINE } else { self.y }.round()
     }
@@ -88,7 +85,6 @@ impl Legend {
             writeln!(self.out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + SAMPLE + 5.0, escape(words));
     }
 
-    /// The position of the next entry; wraps if it does not fit.
     fn advance(&mut self, words: &str) -> (f64, f64) {
         let wide = SAMPLE + 5.0 + text_width(words);
         if self.x > MARGIN && self.x + wide > self.width - MARGIN {

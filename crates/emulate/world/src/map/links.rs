@@ -21,17 +21,12 @@ pub(super) struct Stroke {
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Generated, or described by a link with "*".
     Generated,
-    /// From a city to its site.
     Catchment(usize),
-    /// Named in the file, or by the caller.
     Given,
-    /// Affected by a fault, with its description.
     Faulty(String),
 }
 
-/// The links to draw, the most important last.
 pub(super) fn strokes(layout: &Layout, overlay: &Overlay, most_meshed: usize) -> Vec<Stroke> {
     let count = layout.cities.len();
     let is_meshed = count <= most_meshed && overlay.catchment.is_none();
@@ -76,7 +71,6 @@ pub(super) fn strokes(layout: &Layout, overlay: &Overlay, most_meshed: usize) ->
     strokes
 }
 
-/// Draws the links. The title of each contains its cities and round-trip time.
 pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection, out: &mut String) {
     out.push_str("<g class=\"links\">\n");
     for stroke in strokes {
@@ -104,7 +98,6 @@ impl Stroke {
     }
 }
 
-/// Projects an arc. An arc that crosses the edge of the map continues on the other side.
 fn pieces(arc: Vec<Place>, projection: &Projection) -> Vec<Vec<Point>> {
     let mut pieces = vec![Vec::new()];
     let mut before: Option<(f64, f64)> = None;
@@ -125,15 +118,12 @@ fn pieces(arc: Vec<Place>, projection: &Projection) -> Vec<Vec<Point>> {
     pieces
 }
 
-/// The class of a round-trip time: the number of limits that it reaches.
 pub(super) fn class_of(rtt: Duration) -> usize {
     RTT_LIMITS_MS.iter().filter(|&&limit| rtt >= Duration::from_millis(limit)).count()
 }
 
-/// Metro or country, continent, ocean, half the globe.
 pub(super) const RTT_LIMITS_MS: [u64; 4] = [20, 50, 100, 200];
 
-/// Short enough that an arc looks smooth.
 const DEGREES_A_STEP: f64 = 3.0;
 
 #[cfg(test)]
@@ -147,7 +137,6 @@ mod tests {
         let both = pieces(arc(tokyo, seattle, 3.0), &projection);
         assert_eq!(both.len(), 2);
         let (out, back) = (both[0].last().unwrap(), both[1][0]);
-        // It leaves on the right and continues on the left, at the same height.
         assert!(out.x > 800.0 && back.x < 200.0 && (out.y - back.y).abs() < 1e-9, "{out:?} {back:?}");
         assert!(
             both.iter().flat_map(|piece| piece.windows(2)).all(|pair| (pair[0].x - pair[1].x).abs() < 50.0)

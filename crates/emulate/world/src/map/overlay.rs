@@ -27,7 +27,6 @@ pub struct Catchment {
 }
 
 impl Overlay {
-    /// The description of a link's fault; the lower index first.
     pub(super) fn fault(&self, layout: &Layout, (a, b): (CityId, CityId)) -> Option<String> {
         self.faults.iter().find_map(|fault| match fault {
             Effect::Link { between, change } => (*between == (a, b)).then(|| change.to_string()),
@@ -41,7 +40,6 @@ impl Overlay {
         })
     }
 
-    /// The links changed by a fault.
     pub(super) fn changed(&self) -> impl Iterator<Item = (CityId, CityId)> {
         self.faults.iter().filter_map(|fault| match fault {
             Effect::Link { between, .. } => Some(*between),

@@ -2,15 +2,13 @@
 
 use crate::geography::Place;
 
-/// A point in pixels from the upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// A map of a given width. The central meridian is 11 degrees east, so that the edge is in the Bering
-/// Strait.
+/// The central meridian is 11 degrees east, so that the edge is in the Bering Strait.
 pub(super) struct Projection {
     width: f64,
     top: f64,
@@ -18,7 +16,6 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    /// The world from `south` to the north pole, below `top`.
     pub(super) fn new(width: f64, top: f64, south: f64) -> Self {
         Self { width, top, south }
     }
@@ -27,12 +24,11 @@ impl Projection {
         self.relative(from_middle(place.lon), place.lat)
     }
 
-    /// The point of a coastline vertex. Its longitude is between 169 W and 191 E; 191 is the right edge.
+    /// A coastline's longitude is between 169 W and 191 E; 191 is the right edge.
     pub(super) fn coast(&self, lon: f64, lat: f64) -> Point {
         self.relative(lon - MIDDLE, lat)
     }
 
-    /// The point at a longitude relative to the central meridian, -180 to 180.
     pub(super) fn relative(&self, lon: f64, lat: f64) -> Point {
         let (length, height) = robinson(lat);
         Point {
@@ -49,7 +45,6 @@ impl Projection {
         self.relative(0.0, self.south).y
     }
 
-    /// Dot size relative to a map of 1200 pixels. Dots shrink less than the map.
     pub(super) fn dot_scale(&self) -> f64 {
         (self.width / 1200.0).sqrt()
     }
@@ -66,12 +61,11 @@ impl Projection {
     }
 }
 
-/// Degrees east of the central meridian, -180 to 180.
 pub(super) fn from_middle(lon: f64) -> f64 {
     (lon - MIDDLE + 180.0).rem_euclid(360.0) - 180.0
 }
 
-/// The length of a parallel and its distance from the equator, both relative, interpolated linearly.
+/// The length of a parallel and its distance from the equator, relative.
 fn robinson(lat: f64) -> (f64, f64) {
     let at = lat.abs().min(90.0) / 5.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 18")]
@@ -85,7 +79,7 @@ fn robinson(lat: f64) -> (f64, f64) {
 
 const MIDDLE: f64 = 11.0;
 
-/// Robinson's table, for every fifth degree of latitude from the equator (Robinson, 1974).
+/// For every fifth degree of latitude from the equator (Robinson, 1974).
 const TABLE: [(f64, f64); 19] = [
     (1.0, 0.0),
     (0.9986, 0.0620),

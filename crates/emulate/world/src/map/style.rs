@@ -1,10 +1,11 @@
-//! The style sheet: light and dark colours that are distinguishable with red or green colour blindness.
+//! The style sheet: light and dark colours that are distinguishable with red or green colour
+//! blindness.
 
-/// Number of site colours; additional sites reuse them.
+/// Additional sites reuse the colours.
 pub(super) const SITES: usize = 12;
 
-/// The first site colours are from Okabe and Ito (2008). Round-trip times range from green to violet, each
-/// darker than the previous one (in dark mode, further from white). Only faults are red and dashed.
+/// The first site colours are from Okabe and Ito (2008). Round-trip times range from green to
+/// violet, each darker than the previous one. Only faults are red and dashed.
 pub(super) const SHEET: &str = "<style>
 .world{--ground:#fff;--sea:#eaf0f5;--land:#d3d6cd;--ink:#1c2024;--muted:#5d656f;--halo:#fffc;--bad:#c8201a;
 --rtt-0:#2fa36b;--rtt-1:#1e8a8f;--rtt-2:#2c6aa8;--rtt-3:#4b3f9c;--rtt-4:#6a1b7b;

@@ -11,13 +11,11 @@ fn layout(text: &str) -> Layout {
     World::read(&Document::new("w.toml", text)).map(|(_, layout)| layout).unwrap()
 }
 
-/// A world with a host in each of the first cities of the gazetteer.
 fn first(cities: usize) -> String {
     let host = |city: &gazetteer::Entry| format!("[[host]]\nname = 'in-{0}'\ncity = '{0}'\n", city.name);
     gazetteer::cities()[..cities].iter().map(host).collect()
 }
 
-/// Number of elements with a class.
 fn count(svg: &str, element: &str, class: &str) -> usize {
     let document = roxmltree::Document::parse(svg).unwrap();
     let has = |node: &roxmltree::Node<'_, '_>| {
@@ -37,7 +35,6 @@ const LINK: &str = "[[link]]\nbetween = ['accra', 'abuja']\nrtt = '20ms'\n";
 #[test]
 fn up_to_thirty_cities_all_links_are_drawn() {
     let meshed = draw(&(first(30) + LINK), &Overlay::default());
-    // 30 * 29 / 2 pairs, one of them named.
     assert_eq!((count(&meshed, "path", "generated"), count(&meshed, "path", "given")), (434, 1));
     assert_eq!(count(&meshed, "circle", "city"), 30);
     let crowd = draw(&(first(31) + LINK), &Overlay::default());
@@ -74,7 +71,6 @@ fn faults_are_marked_where_they_are() {
     let down = with("between = ['accra', 'abuja']\ndown = true");
     assert_eq!((count(&down, "path", "fault"), count(&down, "path", "rtt-1")), (1, 0));
     assert!(down.contains("abuja - accra: 20.0 ms, down"), "{down}");
-    // A generated link is drawn if it has a fault.
     assert_eq!(count(&with("between = ['abidjan', 'abuja']\nloss = '5%'"), "path", "fault"), 1);
     let dark = with("city = 'accra'\ndown = true");
     assert_eq!((count(&dark, "circle", "dark"), count(&dark, "path", "fault")), (1, 1));
@@ -90,7 +86,6 @@ fn a_catchment_colours_cities_by_their_site() {
         of: (0..40).map(|city| if city == 39 { None } else { Some(city % 2) }).collect(),
     };
     let svg = draw(&text, &Overlay { catchment: Some(catchment), ..Overlay::default() });
-    // 39 cities reach a site, two of them locally; each has a dot, and each site a ring.
     assert_eq!(
         (count(&svg, "path", "reach"), count(&svg, "circle", "ring"), count(&svg, "circle", "lost")),
         (37, 2, 1)
@@ -141,7 +136,6 @@ fn antarctica_is_there_when_somebody_is() {
     assert!(height(&(first(2) + south)) > height(&first(2)) + 50.0);
 }
 
-/// Whether a place is on land, by the even-odd rule.
 fn is_land(lon: f64, lat: f64) -> bool {
     let lon = if lon < -169.0 { lon + 360.0 } else { lon };
     let is_inside = |coast: &[(f64, f64)]| {
@@ -195,8 +189,6 @@ fn continents_are_where_they_are() {
 
 #[test]
 fn cities_are_on_land_or_near_it() {
-    // Coasts are accurate to about a degree, and most cities that appear in the sea are on islands too
-    // small for the map.
     let is_far = |city: &&gazetteer::Entry| {
         let steps = || (-4..=4).map(|step| f64::from(step) * 0.5);
         !steps().any(|east| steps().any(|north| is_land(city.lon + east, city.lat + north)))

@@ -5,8 +5,8 @@ use std::{fmt, time::Duration};
 use serde::Serialize;
 use units::show;
 
-/// The measured round-trip times of a world compared with the generated ones. Shares are of the measured
-/// values.
+/// The measured round-trip times of a world compared with the generated ones. Shares are of the
+/// measured values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Distance {
     /// Pairs of cities with a measurement.
@@ -37,13 +37,13 @@ pub struct Worst {
 }
 
 impl Distance {
-    /// From the measured pairs of a world with `pairs` pairs in total. `None` without measurements.
     pub(crate) fn new(measured: &[Worst], pairs: usize) -> Option<Self> {
         let error = |pair: &Worst| pair.generated.as_secs_f64() / pair.measured.as_secs_f64() - 1.0;
         let mut sorted: Vec<_> = measured.iter().map(|pair| (error(pair), pair)).collect();
         sorted.sort_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
         let (_, worst) = sorted.last()?;
-        // Nearest rank: the smallest value that is not exceeded by this number of tenths of all values.
+        // Nearest rank: the smallest value that is not exceeded by this number of tenths of all
+        // values.
         let tenths = |tenths: usize| sorted[(sorted.len() * tenths).div_ceil(10) - 1].0.abs();
         #[expect(clippy::cast_precision_loss, reason = "as many pairs as the cities of a file have")]
         let bias = sorted.iter().map(|(error, _)| error).sum::<f64>() / sorted.len() as f64;

@@ -7,7 +7,6 @@ use config_file::{Diagnostic, Document};
 use super::Directed;
 use crate::geography::Place;
 
-/// Reads either format; the first row determines which.
 pub(super) fn read(document: &Document, matrix: &mut Directed<'_>) -> Result<(), Diagnostic> {
     let text = document.text();
     let mut rows = rows(text);
@@ -61,7 +60,6 @@ fn read_wide<'t>(
     Ok(())
 }
 
-/// Position and message of an error.
 type Wrong = (Range<usize>, String);
 
 struct Cell<'t> {
@@ -70,7 +68,6 @@ struct Cell<'t> {
 }
 
 impl Cell<'_> {
-    /// A number of milliseconds; `None` if the cell is empty.
     fn trip(&self) -> Result<Option<Duration>, Wrong> {
         if self.text.is_empty() {
             return Ok(None);
@@ -85,7 +82,7 @@ impl Cell<'_> {
     }
 }
 
-/// The rows with data. Names and numbers contain no comma, so a comma always ends a cell.
+/// Names and numbers contain no comma, so a comma always ends a cell.
 fn rows(text: &str) -> impl Iterator<Item = Vec<Cell<'_>>> {
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut next = start;

@@ -1,7 +1,7 @@
 //! Which keys the other store may lack, and the versions of the keys in a range.
 //!
-//! Each message has a sequence number, and each key has one message. So the other store may lack all messages
-//! after the mark, plus some earlier ones that are noted. A write therefore needs no durable note.
+//! Each key has one message. So the other store may lack all messages after the mark, plus some
+//! earlier ones that are noted.
 
 use std::{ops::Bound, sync::Arc};
 
@@ -10,12 +10,12 @@ use kv::{Content, KeyVersion, Millis, Span, Version};
 use super::{Entry, Index};
 
 impl Index {
-    /// An empty index. The other store has all messages up to `given`; `None` if there is no other store.
+    /// `given` is `None` if there is no other store.
     pub(crate) fn of_pair(given: Option<u64>) -> Self {
         Self { given, ..Self::default() }
     }
 
-    /// Notes that the other store may lack a key's record. Returns whether there is a record.
+    /// Returns whether there is a record.
     pub(crate) fn note(&mut self, key: &[u8]) -> bool {
         let Some((key, entry)) = self.entries.get_key_value(key) else { return false };
         if entry.record.is_none() {
@@ -25,7 +25,7 @@ impl Index {
         true
     }
 
-    /// Notes that the other store has this version of a key. A newer record remains noted.
+    /// A newer record remains noted.
     pub(crate) fn unnote(&mut self, key: &[u8], known: &Version) {
         if let Some(entry) = self.entries.get(key)
             && entry.version().is_none_or(|version| version <= known)
@@ -42,8 +42,7 @@ impl Index {
         self.noted.len() as u64
     }
 
-    /// Noted keys after this sequence number, in order: at most `most.0` keys with at most `most.1` bytes of
-    /// values, but at least one key.
+    /// At most `most.0` keys with at most `most.1` bytes of values, but at least one key.
     pub(crate) fn notes(&self, after: u64, most: (usize, u64)) -> Vec<(u64, Arc<[u8]>)> {
         let (mut notes, mut bytes) = (Vec::new(), 0);
         for (sequence, key) in self.noted.range(after.saturating_add(1)..).take(most.0) {
@@ -57,15 +56,13 @@ impl Index {
         notes
     }
 
-    /// The sequence number up to which the other store has all messages, if all messages up to `read` were
-    /// read.
+    /// If all messages up to `read` were read.
     pub(crate) fn given(&self, read: u64) -> u64 {
         let first = self.noted.first_key_value().map(|(first, _)| first.saturating_sub(1));
         first.map_or(read, |first| first.min(read))
     }
 
-    /// The versions of the compared records in a span, at most `most.0` keys with about `most.1` bytes of
-    /// names; and where the covered span ends.
+    /// At most `most.0` keys with about `most.1` bytes of names; and where the covered span ends.
     pub(crate) fn known(
         &self,
         span: &Span,
@@ -79,7 +76,6 @@ impl Index {
             if known.len() == most.0 || bytes >= most.1 || looked == MOST_LOOKED {
                 return (known, last);
             }
-            // The index contains only keys that are UTF-8.
             let name = String::from_utf8_lossy(key).into_owned();
             bytes += name.len();
             last = Some(name.clone());
@@ -90,7 +86,7 @@ impl Index {
         (known, span.upto.clone())
     }
 
-    /// Whether a tombstone is kept beyond its time, because the other store may lack it.
+    /// The other store may lack it.
     pub(super) fn is_kept(&self, entry: &Entry) -> bool {
         let is_gone =
             entry.record.as_ref().is_some_and(|record| matches!(record.content, Content::Deleted { .. }));
@@ -98,7 +94,7 @@ impl Index {
     }
 }
 
-/// Keys that are scanned for one range, compared or not: a few milliseconds.
+/// Scanned for one range, compared or not: a few milliseconds.
 const MOST_LOOKED: usize = 10_000;
 
 #[cfg(test)]
@@ -135,11 +131,9 @@ mod tests {
         }
         index.apply(b"e", Entry { sequence: 8, record: None });
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![6, 7], 5));
-        // A key that is written again is noted only at its new sequence number.
         index.apply(b"c", entry(9, 10));
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![7, 9], 6));
         index.unnote(b"d", &version(7));
-        // A record that was written since must still be sent.
         index.unnote(b"c", &version(6));
         assert_eq!((notes(&index, 0, (9, 99)), index.given(8)), (vec![9], 8));
         index.unnote(b"c", &version(9));
@@ -196,7 +190,6 @@ mod tests {
         assert_eq!(of("", None, (2, 99), 2), (vec![1, 4], Some("n\0b".to_owned())));
         assert_eq!(of("", None, (9, 1), 2), (vec![1], Some("n\0a".to_owned())));
         assert_eq!(of("n\0a", Some("n\0b"), (9, 99), 2), (vec![4], Some("n\0b".to_owned())));
-        // Both stores have a tombstone older than half of its time.
         assert_eq!(of("", None, (9, 99), TOMBSTONE.as_secs()), (vec![1, 3], None));
     }
 }

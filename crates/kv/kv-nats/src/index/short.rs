@@ -9,10 +9,8 @@ use kv::{Content, Millis, Record, Sweep, Version};
 
 use super::{Entry, Index};
 
-/// Keys of the index that were not found yet.
 #[derive(Debug, Default)]
 pub(crate) struct Short {
-    /// Keys with a value that has not expired.
     values: HashMap<Arc<[u8]>, Version>,
     /// Deleted keys, which may be missing.
     deleted: HashMap<Arc<[u8]>, Version>,
@@ -52,15 +50,13 @@ impl Short {
         }
     }
 
-    /// The number of missing or older keys, and the number of values that were found.
     pub(crate) fn total(&self) -> (u64, u64) {
         ((self.values.len() + self.back.len()) as u64, self.found)
     }
 }
 
 impl Index {
-    /// The key and sequence number of the newest message with an unexpired value, except that of the key
-    /// `but`.
+    /// The key `but` does not count.
     pub(crate) fn newest_value(&self, now: Millis, but: Option<&[u8]>) -> Option<(Arc<[u8]>, u64)> {
         let is_value =
             |entry: &Entry| entry.record.as_ref().is_some_and(|record| record.value(now).is_some());

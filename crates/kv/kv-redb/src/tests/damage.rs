@@ -9,7 +9,6 @@ use super::*;
 
 type Known = BTreeMap<String, Vec<u8>>;
 
-/// Fills a store with small values, large values and tombstones. Returns its contents.
 async fn fill(vault: &RedbStore) -> Known {
     let mut known = Known::new();
     for number in 0..200 {
@@ -31,7 +30,6 @@ async fn fill(vault: &RedbStore) -> Known {
     known
 }
 
-/// Reads everything; returns the keys that failed.
 fn damaged_keys(vault: &RedbStore, known: &Known) -> Vec<String> {
     let read = |key: &str| -> Result<Option<Vec<u8>>, Error> {
         let Some(Found { record, value: mut reading }) = vault.look("ns", key)? else { return Ok(None) };
@@ -63,7 +61,7 @@ fn names_of(listed: &Listed) -> Vec<&String> {
     listed.keys.iter().map(|key| &key.name).collect()
 }
 
-/// Changes a byte and uses the store. Returns the number of failed keys, or `None` if the file is refused.
+/// Returns the number of failed keys, or `None` if the file is refused.
 async fn use_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known) -> Option<usize> {
     let mut bytes = bytes.to_vec();
     bytes[at] ^= 1 << (at % 8);
@@ -87,8 +85,6 @@ async fn use_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known
     Some(before.len())
 }
 
-/// Everything that is readable in a file with a changed byte is copied to a new one; the rest is listed or
-/// counted.
 fn salvage_damaged(directory: &TempDir, bytes: &[u8], at: usize, known: &Known) {
     let path = config(directory).path;
     let to = path.with_extension("new");

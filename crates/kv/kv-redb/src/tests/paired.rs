@@ -21,7 +21,7 @@ fn all() -> Span {
     Span { after: String::new(), upto: None }
 }
 
-/// A thousand years in milliseconds, so that these versions are newer than those made at the test's time.
+/// Newer than versions made at the test's time.
 const FAR: u64 = 32_000_000_000_000 << 16;
 
 #[tokio::test]
@@ -31,10 +31,8 @@ async fn what_is_written_is_noted_as_durably_as_it_is_until_the_other_one_has_it
     let first = put(&vault, "a", b"1").await;
     put(&vault, "b", b"1").await;
     vault.delete("ns", &[("c", None)]).await.unwrap();
-    // As if the process were killed here.
     drop(vault);
     let vault = loop {
-        // Another thread releases the file.
         match RedbStore::open(&Config { company: Pairing::Paired, ..config(&directory) }, day) {
             Err(Error::Locked { .. }) => tokio::task::yield_now().await,
             opened => break opened.unwrap(),
@@ -43,7 +41,6 @@ async fn what_is_written_is_noted_as_durably_as_it_is_until_the_other_one_has_it
     assert_eq!((vault.usage().noted, vault.usage().is_filling), (3, true));
     assert_eq!(vault.notes("", 2).unwrap(), ["ns\0a", "ns\0b"]);
     assert_eq!(vault.notes("ns\0b", 2).unwrap(), ["ns\0c"]);
-    // The key was written again while the previous record was sent to the other store.
     let second = put(&vault, "a", b"2").await;
     vault.unnote(vec![("ns\0a".into(), first)]).await.unwrap();
     assert_eq!(vault.usage().noted, 3);
@@ -71,7 +68,6 @@ async fn a_write_with_an_older_version_is_refused_and_the_same_one_is_done_once(
     };
     let large = vec![7; PIECE + 1];
     assert_eq!(write(FAR, &large).await.unwrap(), version(FAR));
-    // The same write also arrives over another path.
     assert_eq!(write(FAR, &large).await.unwrap(), version(FAR));
     assert_eq!(trouble::pieces(&vault), 2);
     for stale in [
@@ -83,7 +79,6 @@ async fn a_write_with_an_older_version_is_refused_and_the_same_one_is_done_once(
     }
     assert!(vault.look("ns", "b").unwrap().is_none(), "all or none");
     assert_eq!(value(&vault, "a").unwrap().0, large);
-    // Its own versions are newer than all received ones.
     assert!(put(&vault, "c", b"1").await > version(FAR));
     close(vault).await;
 }
@@ -101,7 +96,6 @@ async fn the_newer_one_of_two_stores_counts() {
         (value(&vault, "a").unwrap().0, value(&vault, "b").unwrap()),
         (b"ours".to_vec(), (b"theirs".to_vec(), version(FAR)))
     );
-    // The other store is behind in one key, and sent the other key itself.
     assert_eq!(vault.notes("", 9).unwrap(), ["ns\0a"]);
     let mut upload = vault.upload();
     let large = vec![7; PIECE + 1];

@@ -13,7 +13,6 @@ use redb::StorageBackend;
 use super::*;
 use crate::blocks::Storage;
 
-/// The durable contents of a disk, and unsynced sectors with their numbers.
 #[derive(Debug)]
 struct Disk {
     synced: Vec<u8>,
@@ -21,7 +20,8 @@ struct Disk {
     waiting: Vec<(usize, Vec<u8>)>,
     random: Xoshiro256PlusPlus,
     acknowledged: usize,
-    /// The possible contents after a failure before each sync, and the number of writes acknowledged by then.
+    /// The possible contents after a failure before each sync, and the number of writes
+    /// acknowledged by then.
     images: Vec<(usize, Vec<u8>)>,
 }
 
@@ -106,7 +106,6 @@ proptest! {
     fn a_power_failure_loses_nothing_that_was_acknowledged(seed in any::<u64>(), writes in 1..12_usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let directory = TempDir::new().unwrap();
-        // The store expects its file there; the contents are on the simulated disk.
         made::make(&config(&directory).path).unwrap();
         let disk = Volatile::new(std::fs::read(config(&directory).path).unwrap(), seed);
         let vault = open_on(&disk, &directory);
@@ -124,7 +123,6 @@ proptest! {
         for (acknowledged, image) in images {
             let disk = Volatile::new(image, seed);
             for _ in 0..2 {
-                // The second start reads the result of the first one.
                 let vault = open_on(&disk, &directory);
                 for key in 0..7 {
                     let of_key = |number: &usize| number % 7 == key;

@@ -104,7 +104,6 @@ async fn a_damaged_file_is_refused_or_what_was_acknowledged() {
     assert!(refusals > 0 && opened > 0, "{refusals} refusals, {opened} opened");
 }
 
-/// A file on a disk with limited space.
 #[derive(Debug)]
 struct Small {
     file: FileBackend,
@@ -185,7 +184,6 @@ async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() 
     };
     assert!(matches!(full, Error::Full { .. }), "{full}");
     assert!(acknowledged > 1);
-    // Reads continue, and so do writes once there is space.
     for number in 0..acknowledged {
         assert_eq!(value(&vault, &format!("{number}")).unwrap().0, vec![1; PIECE]);
     }

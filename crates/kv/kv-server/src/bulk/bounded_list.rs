@@ -7,7 +7,6 @@ use serde::{
     de::{IgnoredAny, SeqAccess, Visitor},
 };
 
-/// The first `MOST` elements of a list, and the number of all elements.
 pub(super) struct Bounded<T, const MOST: usize> {
     pub(super) all: Vec<T>,
     pub(super) count: usize,

@@ -12,7 +12,6 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Error, access::NAMESPACE};
 
-/// The connection to a store, with its address, token and namespace.
 pub(super) struct Exchange {
     runtime: Runtime,
     client: Client,
@@ -26,7 +25,6 @@ pub(super) struct Envelope<T> {
     pub(super) messages: Vec<Said>,
 }
 
-/// An error or a message of the envelope.
 #[derive(Deserialize)]
 pub(super) struct Said {
     pub(super) message: String,
@@ -57,7 +55,6 @@ impl Exchange {
         Ok(Self { runtime, client, place, headers })
     }
 
-    /// Sends a request and collects the response.
     pub(super) fn ask(
         &self,
         method: Method,
@@ -89,7 +86,6 @@ impl Exchange {
         Ok((parts.status, parts.headers, body.collect(LARGEST_ANSWER).await?))
     }
 
-    /// Sends a request to the REST API, below its list of namespaces.
     pub(super) fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -102,7 +98,7 @@ impl Exchange {
         serde_json::from_slice(&text).map_err(|error| self.refused(&format!("invalid response: {error}")))
     }
 
-    /// Checks the status of a response. The error contains the store's message.
+    /// The error contains the store's message.
     pub(super) fn checked(&self, status: StatusCode, text: &[u8]) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Refusal {
@@ -128,7 +124,6 @@ impl std::fmt::Debug for Exchange {
     }
 }
 
-/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// More than the largest value.
 const LARGEST_ANSWER: usize = 32 << 20;

@@ -50,7 +50,8 @@ impl KvClient {
     /// Returns the name of the token's only namespace.
     ///
     /// # Errors
-    /// Fails if the store does not respond or refuses the request, or if there are several namespaces.
+    /// Fails if the store does not respond or refuses the request, or if there are several
+    /// namespaces.
     pub fn only_namespace(&self) -> Result<String, Error> {
         let mut names: Vec<_> = self.namespaces()?.namespaces.into_iter().map(|one| one.name).collect();
         match names.len() {
@@ -62,8 +63,8 @@ impl KvClient {
     /// Creates a namespace.
     ///
     /// # Errors
-    /// Fails if the store does not respond or refuses the request: the name exists, or the token is not an
-    /// operator's.
+    /// Fails if the store does not respond or refuses the request: the name exists, or the token is
+    /// not an operator's.
     pub fn make_namespace(&self, name: &str) -> Result<NamespaceLine, Error> {
         Ok(self.exchange.call(Method::POST, "", titled(name))?.result)
     }
@@ -71,8 +72,8 @@ impl KvClient {
     /// Renames a namespace, which is given by name or id.
     ///
     /// # Errors
-    /// Fails if the store does not respond or refuses the request: the namespace is in the network's file, or
-    /// unknown.
+    /// Fails if the store does not respond or refuses the request: the namespace is in the
+    /// network's file, or unknown.
     pub fn rename_namespace(&self, namespace: &str, name: &str) -> Result<NamespaceLine, Error> {
         let target = format!("/{}", encoded(namespace));
         Ok(self.exchange.call(Method::PUT, &target, titled(name))?.result)

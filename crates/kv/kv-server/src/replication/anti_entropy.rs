@@ -1,9 +1,7 @@
-//! Anti-entropy: two stores compare the versions of their keys, range by range, and mark the keys that one of
-//! them lacks. This covers a lost or restored file, and a data centre that wrote to its store before the
-//! network's file named the other one.
+//! Anti-entropy: two stores compare the versions of their keys, range by range, and mark the keys
+//! that one of them lacks.
 //!
-//! Regular writes are marked when they are written, so there is usually no difference. A round sends a digest
-//! per 1000 keys, and pauses between ranges so that reads of a large store are not delayed.
+//! A round sends a digest per 1000 keys, and pauses between ranges so that reads are not delayed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,7 +28,7 @@ struct Found {
 }
 
 impl Service {
-    /// Compares with the other store when it becomes available, and then every few minutes. Never returns.
+    /// Never returns.
     pub(crate) async fn compare_all(self: &Arc<Self>) {
         let Some(linked) = &self.linked else { return std::future::pending().await };
         let mut since: Option<Duration> = None;
@@ -100,7 +98,6 @@ impl Service {
         }
     }
 
-    /// Handles a comparison request.
     pub(super) async fn compared(
         &self,
         linked: &Replication,
@@ -122,7 +119,6 @@ impl Service {
     }
 }
 
-/// Detects soon that the other store is available.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(600);
 /// A million keys take a minute.

@@ -73,7 +73,6 @@ impl WouldAnswer {
 }
 
 impl Service {
-    /// Returns the state of a key in all data centres.
     pub(crate) async fn whereabouts(self: &Arc<Self>, namespace: &str, key: &Key) -> CopyReport {
         let Some(linked) = &self.linked else {
             let here = WouldAnswer::of(self.own_name(), self.look(namespace, key).await);
@@ -99,8 +98,7 @@ impl Service {
         CopyReport { key: key.to_string(), data_centres }
     }
 
-    /// Returns the state of a key here. It neither keeps nor uses a copy here, but requests to upper tiers
-    /// count as usual.
+    /// Neither keeps nor uses a copy here.
     pub(super) async fn look(&self, namespace: &str, key: &Key) -> Result<Said, String> {
         let name = Name::of(namespace, key.as_str());
         let seen = self.copies.look(&name, self.elapsed()).filter(|seen| !is_over(&seen.known));

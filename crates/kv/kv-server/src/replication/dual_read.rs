@@ -1,5 +1,5 @@
-//! Concurrent reads of two stores: the faster response is returned, and the newer value is replicated to the
-//! other store if they differ.
+//! Concurrent reads of two stores: the faster response is returned, and the newer value is
+//! replicated to the other store if they differ.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,12 +22,12 @@ use crate::{
     value_cache::Name,
 };
 
-/// A response, or the reason why there is no response.
+/// The error is the reason why there is no response.
 type Asked = Result<(Said, ReplyBody), String>;
 
 impl Service {
-    /// Requests a key from this tier. If the tier is a store, both stores are requested; if it takes longer
-    /// than usual, both stores are requested as well. Returns whether the response is from a store.
+    /// Requests both stores if the tier is a store, or takes longer than usual. Returns whether the
+    /// response is from a store.
     pub(super) async fn ask_near_or_stores(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -73,7 +73,7 @@ impl Service {
     ) -> Asked {
         let (answer, answered) = oneshot::channel();
         let (service, linked, question) = (Arc::clone(self), Arc::clone(linked), question.clone());
-        // The task also waits for the slower store, to compare the two responses.
+        // The task also waits for the slower store.
         tokio::spawn(async move { service.race(&linked, stores, question, known, answer).await });
         answered.await.unwrap_or_else(|_| Err("the request was cancelled".to_owned()))
     }
@@ -127,8 +127,7 @@ impl Service {
         }
     }
 
-    /// Starts the replication of the newer record to the other store. If the older record was returned, all
-    /// tiers of the key are notified of the newer one.
+    /// If the older record was returned, all tiers of the key are notified of the newer one.
     fn repair(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -159,7 +158,6 @@ impl Service {
         });
     }
 
-    /// Marks keys to be replicated to the other store.
     pub(super) async fn note_here(&self, linked: &Replication, full_keys: Vec<String>) -> Result<(), String> {
         let store = self.store_here().ok_or("the store cannot be used")?;
         store.note(full_keys).await.map_err(|problem| problem.message)?;
@@ -167,9 +165,7 @@ impl Service {
         Ok(())
     }
 
-    /// Compares a read from the store here with the other store, usually in the background. Waits for the
-    /// other store if this one has no record of the key and may lack it, or has an older record than the
-    /// other store is known to have. Fails if this store may lack the key and the other one is unavailable.
+    /// Waits for the other store only if this one may lack the key or has an older record.
     pub(crate) async fn read_beside_other(
         self: &Arc<Self>,
         namespace: &str,
@@ -191,7 +187,6 @@ impl Service {
         let heard_of = self.copies.version(&name);
         let lacks = heard_of.is_some_and(|heard_of| Some(&*heard_of) > version_of(&found));
         if lacks || (version.is_none() && self.is_filling()) {
-            // Boxed to keep this future small.
             let asking = Box::pin(self.ask_other(linked, other, &question));
             let Some(given) = asking.await else { return alone(found) };
             if version_of(&given) <= version_of(&found) {
@@ -210,7 +205,7 @@ impl Service {
         Ok(found)
     }
 
-    /// Reads a key from the other store, if it is available, while the store here is not.
+    /// While the store here is not available.
     pub(crate) async fn read_from_other(
         &self,
         namespace: &str,
@@ -223,7 +218,7 @@ impl Service {
         Some(given)
     }
 
-    /// Remembers the version, so that later reads return nothing older until the store here has it.
+    /// Later reads return nothing older until the store here has it.
     fn heard_of(&self, name: &Name, given: &Result<Found, NotFound>) {
         if let Some(version) = version_of(given) {
             self.copies.wrote(name, version);
@@ -254,7 +249,6 @@ impl Service {
         }
     }
 
-    /// Compares the other store's version with this version.
     async fn check(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -275,7 +269,6 @@ impl Service {
     }
 }
 
-/// The request of one store to the other.
 fn of_store(namespace: &str, key: &str) -> ReadQuery {
     ReadQuery::new(namespace.to_owned(), key.to_owned(), Tier::Upper, kv::ReadOptions::default())
 }

@@ -1,9 +1,8 @@
-//! Hedged requests for operations that either of two stores can do: the other store is requested when the
-//! first one fails or takes longer than usual.
+//! Hedged requests for operations that either of two stores can do: the other store is requested
+//! when the first one fails or takes longer than usual.
 //!
-//! A write gets its version before it is sent. So it is idempotent: a second copy has no effect, and a copy
-//! that arrives after a newer write is older. If a store has a newer version of the key, because the clock
-//! here is behind, it rejects the write, which is repeated with a newer version.
+//! A write gets its version before it is sent, so it is idempotent. If a store has a newer version
+//! of the key, the write is repeated.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +23,6 @@ use crate::{
 pub(super) struct StoreRequest {
     pub(super) head: Request<()>,
     pub(super) body: Body,
-    /// Number of keys that the request writes.
     pub(super) keys: usize,
 }
 
@@ -32,7 +30,7 @@ pub(super) struct StoreRequest {
 pub(super) type Outcome = (DataCentreId, Result<Response<Body>, PeerError>);
 
 impl Replication {
-    /// The preferred store: an available one, and of two the faster one.
+    /// An available one, and of two the faster one.
     pub(super) fn first_of(&self, stores: [DataCentreId; 2], now: Duration) -> Side {
         let rank = |store: DataCentreId| {
             (!self.links.is_up(store), self.usual().entry(store).or_default().rank(now))
@@ -42,7 +40,6 @@ impl Replication {
 }
 
 impl Service {
-    /// Sends a write with a version to either store.
     pub(super) async fn done_by_either(
         &self,
         linked: &Arc<Replication>,
@@ -76,8 +73,7 @@ impl Service {
         (stores[0], Err(PeerError::NotAsked(why.to_owned())))
     }
 
-    /// Sends a request to one store, and to the other one if needed. A body that cannot be repeated is sent
-    /// to one store only.
+    /// A body that cannot be repeated is sent to one store only.
     async fn ask_either(
         &self,
         linked: &Arc<Replication>,
@@ -129,16 +125,14 @@ impl Service {
     }
 }
 
-/// The state of a hedged request.
 struct Asked {
     hedge: Hedge,
-    /// Whether the body can be repeated.
+    /// The body can be repeated.
     is_twice: bool,
     /// The most informative failure.
     failed: Option<Outcome>,
 }
 
-/// The next step after a response.
 enum Heard {
     Answer(Outcome),
     /// The store to be requested now, if any.
@@ -147,7 +141,6 @@ enum Heard {
 
 impl Asked {
     fn hear(&mut self, (store, answered): Outcome) -> Heard {
-        // A server error of a store that is full, damaged or being replaced is a failure.
         if answered.as_ref().is_ok_and(|response| !response.status().is_server_error()) {
             return Heard::Answer((store, answered));
         }
@@ -169,7 +162,7 @@ impl Asked {
     }
 }
 
-/// Ranks failures: a write that may have been applied, then a refusal, then a request that was not sent.
+/// A write that may have been applied, then a refusal, then a request that was not sent.
 fn weight(answered: &Result<Response<Body>, PeerError>) -> u8 {
     match answered {
         Err(PeerError::NotAsked(_)) => 0,
@@ -181,15 +174,13 @@ fn weight(answered: &Result<Response<Body>, PeerError>) -> u8 {
     }
 }
 
-/// The newer version in the response of a store that rejects a write.
 fn version_of(response: &Response<Body>) -> Option<Version> {
     response.headers().get(VERSION)?.to_str().ok()?.parse().ok()
 }
 
 /// Bytes of a body that is kept in memory, so that it can be sent twice.
 pub(super) const SHORT: usize = 1 << 20;
-/// Attempts with a newer version. One is enough for a slow clock, unless other clients write the same key
-/// concurrently.
+/// One is enough for a slow clock, unless other clients write the same key concurrently.
 const MOST_VERSIONS: usize = 5;
 
 #[cfg(test)]
@@ -219,7 +210,6 @@ mod tests {
         assert_eq!(status(asked.hear(answered(StatusCode::OK))), Ok(StatusCode::OK));
         let alone = asking(false).hear(answered(StatusCode::INSUFFICIENT_STORAGE));
         assert_eq!(status(alone), Ok(StatusCode::INSUFFICIENT_STORAGE));
-        // Both stores would refuse an invalid request.
         assert_eq!(status(asking(true).hear(answered(StatusCode::BAD_REQUEST))), Ok(StatusCode::BAD_REQUEST));
     }
 
@@ -232,8 +222,8 @@ mod tests {
             assert!(matches!(asked.hear((DataCentreId(0), Err(first))), Heard::Next(Some(Side::Right))));
             assert_eq!(status(asked.hear((DataCentreId(1), Err(second)))), Err(not_heard()));
         }
-        // A full store has not applied the write. A store whose NATS has not confirmed the write may have
-        // applied it.
+        // A full store has not applied the write, but a store without a confirmation of NATS may
+        // have.
         let mut unsure = answered(StatusCode::SERVICE_UNAVAILABLE);
         let response = unsure.1.as_mut().unwrap();
         response.headers_mut().insert(wire::UNSURE, http_stack::HeaderValue::from_static("1"));

@@ -1,9 +1,8 @@
-//! Replication between two stores: a write is sent to the other store immediately, or when that store is
-//! available again.
+//! Replication between two stores: a write is sent to the other store immediately, or when that
+//! store is available again.
 //!
 //! Keys to be replicated are marked in the store, atomically with the write. The mark is removed
-//! when the other store has confirmed this version or a newer one. So acknowledged writes are replicated
-//! after a crash between any two steps. Records have versions, so applying one twice has no effect.
+//! when the other store has confirmed this version or a newer one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,16 +29,15 @@ use crate::{
     value_cache::Name,
 };
 
-/// The contents of a message.
 struct Batch {
     body: Vec<u8>,
     known: Vec<KeyVersion>,
-    /// The position of the last key that was read; `None` at the end.
+    /// `None` at the end.
     last: Option<Reached>,
 }
 
 impl Service {
-    /// Replicates marked keys to the other store. Never returns.
+    /// Never returns.
     pub(crate) async fn give_all(self: &Arc<Self>) {
         let Some(linked) = &self.linked else { return std::future::pending().await };
         let mut wait = Duration::ZERO;
@@ -81,7 +79,6 @@ impl Service {
         }
     }
 
-    /// Handles records of the other store.
     pub(super) async fn taken(
         self: &Arc<Self>,
         linked: &Replication,
@@ -93,8 +90,7 @@ impl Service {
         let store = self.one_of_two(linked)?;
         let all = handed(&body).ok_or_else(|| ApiError::bad("invalid replicated records"))?;
         let service = Arc::clone(self);
-        // The task continues if the request is cancelled: otherwise copies here could outlive a write that is
-        // in the file.
+        // Otherwise copies here could outlive a write that is in the file.
         let taking = async move {
             let keys: Vec<_> =
                 all.iter().map(|(key, record, _)| (key.clone(), record.version.clone())).collect();
@@ -106,7 +102,7 @@ impl Service {
                 let Some((namespace, key)) = key.split_once('\0') else { continue };
                 service.copies.forget_older(&Name::of(namespace, key), &version.to_string());
                 service.counts.taken.add(1);
-                // A tier of the key may have read the old value from this store since the write.
+                // A tier may have read the old value from this store.
                 if now().0.saturating_sub(version.made().0) > LATE {
                     service.counts.repaired.add(1);
                     service.tell(namespace, [(key, version.to_string())]);
@@ -121,7 +117,6 @@ impl Service {
         Ok(json(&taken))
     }
 
-    /// Handles a request to replicate keys that the other store lacks.
     pub(super) async fn noted(&self, linked: &Replication, body: Body) -> Result<Response<Body>, ApiError> {
         let text = body.collect(LONGEST_LIST).await;
         let told: Option<MissingKeys> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
@@ -131,28 +126,27 @@ impl Service {
         Ok(Response::new(Body::empty()))
     }
 
-    /// The store here, if it is available.
+    /// If it is available.
     pub(super) fn store_here(&self) -> Option<Store> {
         self.store().ok().filter(|store| store.trouble().is_none())
     }
 
-    /// The store here, for a request of the data centre with the other store.
+    /// For a request of the data centre with the other store.
     pub(super) fn one_of_two(&self, linked: &Replication) -> Result<Store, ApiError> {
         self.store().ok().filter(|_| linked.other_store().is_some()).ok_or_else(no_pair)
     }
 
-    /// Whether the store here lacks acknowledged keys that the other one may have.
+    /// Lacks acknowledged keys that the other store may have.
     pub(crate) fn is_short(&self) -> bool {
         self.store().is_ok_and(|store| store.is_short())
     }
 
-    /// Whether the store here may lack old keys of the other one.
+    /// May lack old keys of the other store.
     pub(crate) fn is_filling(&self) -> bool {
         self.store().is_ok_and(|store| store.is_filling())
     }
 }
 
-/// Requests that a store replicates these keys to the other one.
 pub(super) async fn have_given(
     linked: &Replication,
     store: DataCentreId,
@@ -163,7 +157,6 @@ pub(super) async fn have_given(
         .map(drop)
 }
 
-/// Sends a request to another data centre with a store, and returns the body of the response.
 pub(super) async fn ask(
     linked: &Replication,
     store: DataCentreId,
@@ -196,7 +189,7 @@ async fn give(linked: &Replication, other: DataCentreId, body: Vec<u8>) -> Resul
     serde_json::from_slice(&text).map_err(|_| super::upstream_read::NOT_AGREED.to_owned())
 }
 
-/// Reads marked keys after this position: many short values, or a long one.
+/// Many short values, or a long one.
 async fn batch(store: &Store, after: Reached) -> Result<Batch, ApiError> {
     let mut batch = Batch { body: Vec::new(), known: Vec::new(), last: None };
     for Noted { key, found, reached } in store.notes(after, (MOST_KEYS, MOST_BYTES as u64 * 16)).await? {
@@ -209,32 +202,28 @@ async fn batch(store: &Store, after: Reached) -> Result<Batch, ApiError> {
     Ok(batch)
 }
 
-/// The error of a store that may lack keys, so that it cannot confirm the absence of a value or list the
-/// keys.
+/// The store cannot confirm the absence of a value or list the keys.
 pub(crate) fn filling() -> ApiError {
     let message = "this store is being filled from the other store, which does not respond: try again";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// The error of a data centre that does not have one of two stores.
 pub(super) fn no_pair() -> ApiError {
     let message = "this data centre does not have one of two stores: send SIGHUP when the network's file is the same everywhere";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> Response<Body> {
-    // Serialising numbers and strings cannot fail.
     Response::new(Body::whole(serde_json::to_vec(value).unwrap_or_default()))
 }
 
-/// Age of a record in milliseconds from which it counts as repaired, and the key's tiers are notified again:
-/// they may have missed the notification or read from the store without the record.
+/// Age in milliseconds from which a record counts as repaired, and the key's tiers are notified
+/// again.
 const LATE: u64 = 2000;
-/// Timeout of a request with a small body, including the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// 4 Mbit/s.
 const SLOWEST_BYTES_PER_MS: u64 = 500;
-/// Marks trigger replication immediately. This interval is for marks from before the start.
+/// For marks from before the start; others trigger replication immediately.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

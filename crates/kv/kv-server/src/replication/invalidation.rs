@@ -1,9 +1,9 @@
-//! Notifies the tiers of a key of each write, immediately, and retries for as long as their copies could be
-//! fresh.
+//! Notifies the tiers of a key of each write, immediately, and retries for as long as their copies
+//! could be fresh.
 //!
-//! There is at most one message in flight to each data centre. Later writes wait for the next message, in
-//! which several writes of a key are one entry. After the refresh period, copies from before the write have
-//! expired, so the notification is abandoned.
+//! There is at most one message in flight to each data centre, in which several writes of a key are
+//! one entry. After the refresh period, copies from before the write have expired, and the
+//! notification is abandoned.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,14 +21,13 @@ use super::{
 };
 use crate::{service::Service, value::set};
 
-/// Pending notifications by the name of the data centre. Its id may change when the network's file is
-/// reloaded.
+/// By the name of the data centre, because its id may change when the network's file is reloaded.
 #[derive(Debug, Default)]
 pub(super) struct Invalidation {
     to: Mutex<HashMap<String, Pending>>,
 }
 
-/// The sender of notifications to a data centre. If it is cancelled, the next write starts another one.
+/// If it is cancelled, the next write starts another one.
 struct Invalidator<'t> {
     telling: &'t Invalidation,
     name: &'t str,
@@ -49,7 +48,7 @@ impl Drop for Invalidator<'_> {
 struct Pending {
     /// The version and the time of the write, by namespace and key.
     keys: BTreeMap<(String, String), (String, Duration)>,
-    /// The time of the last write after the limit of pending keys was exceeded.
+    /// Of the last write after the limit of pending keys was exceeded.
     more: Option<Duration>,
     is_under_way: bool,
 }
@@ -61,7 +60,6 @@ impl Pending {
             self.more = Some(at);
         }
         if self.more.is_some() {
-            // Returned notifications may be older than new ones.
             self.more = self.more.max(Some(at));
             return;
         }
@@ -71,7 +69,6 @@ impl Pending {
         }
     }
 
-    /// Takes the contents of the next message.
     fn take(&mut self) -> Option<Batch> {
         if let Some(at) = self.more.take() {
             self.keys.clear();
@@ -86,8 +83,7 @@ impl Pending {
         (!keys.is_empty()).then_some(Batch { keys, more: None })
     }
 
-    /// Returns the contents of a message that was not delivered, except expired ones. Returns the
-    /// number of expired keys.
+    /// Drops expired keys and returns their number.
     fn put_back(&mut self, batch: Batch, now: Duration) -> usize {
         let is_due = |at: Duration| now.saturating_sub(at) < FreshnessPolicy::default().refresh;
         if batch.more.is_some_and(is_due) {
@@ -105,7 +101,6 @@ impl Pending {
     }
 }
 
-/// The contents of a message.
 struct Batch {
     keys: Vec<((String, String), String, Duration)>,
     more: Option<Duration>,
@@ -122,7 +117,7 @@ impl Batch {
 }
 
 impl Service {
-    /// Notifies other data centres of keys that were written here. To be called in a runtime.
+    /// To be called in a runtime.
     pub(crate) fn tell<'k>(
         self: &Arc<Self>,
         namespace: &str,
@@ -152,7 +147,6 @@ impl Service {
         }
     }
 
-    /// Sends the pending notifications of a data centre.
     async fn tell_all(&self, linked: &Replication, name: &str) {
         let mut teller = Invalidator { telling: &linked.telling, name, is_done: false };
         let mut wait = FIRST_WAIT;
@@ -210,8 +204,7 @@ async fn tell_one(linked: &Replication, name: &str, told: &Told) -> Result<(), S
     if status.is_success() { Ok(()) } else { Err(format!("it refuses with {status}")) }
 }
 
-/// Pending keys per data centre, some 20 MB at most. If there are more, the data centre is notified to
-/// discard all copies.
+/// Per data centre. Beyond that, the data centre is notified to discard all copies.
 const MOST_PENDING: usize = 32_768;
 /// Keys of a message, and bytes of their names: JSON may escape each byte as six.
 const MOST_KEYS: usize = 1000;
@@ -281,7 +274,6 @@ mod tests {
     fn a_message_is_not_longer_than_one_may_be() {
         let mut pending = Pending::default();
         for key in 0..500 {
-            // JSON escapes each byte as six.
             let key = format!("{}{key:03}", "\u{1}".repeat(509));
             pending.add(("n".repeat(32), key), "0199a3f0c2b1-0000-lhr", SECOND);
         }

@@ -1,5 +1,5 @@
-//! Values that are cached here, in memory or on disk: as responses, and for conditional requests to upper
-//! tiers.
+//! Values that are cached here, in memory or on disk: as responses, and for conditional requests to
+//! upper tiers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Service {
-    /// The cached value of a key, regardless of its age.
+    /// Regardless of its age.
     pub(super) async fn had(&self, name: &Name) -> Option<CachedState> {
         match self.copies.had(name) {
             Some(known) => Some(known),
@@ -22,7 +22,7 @@ impl Service {
         }
     }
 
-    /// Reads a cached value; `None` if it has been evicted from disk.
+    /// `None` if it has been evicted from disk.
     pub(super) async fn read_known(
         &self,
         name: &Name,
@@ -46,7 +46,6 @@ impl Service {
         Some(Ok(Found { about: about.clone(), version: version.clone(), age, source, content }))
     }
 
-    /// Stores a value of another data centre, which is in memory, on disk.
     pub(super) fn shelve(self: &Arc<Self>, name: &Name, held: &Arc<MemoryValue>) {
         if self.shelf.is_none() {
             return;
@@ -61,7 +60,7 @@ impl Service {
         });
     }
 
-    /// Stores a value that is too large for memory on disk while it is sent to the client.
+    /// While the value is sent to the client, because it is too large for memory.
     pub(super) fn pour(self: &Arc<Self>, name: &Name, said: &Said, asked: Duration, body: Body) -> Body {
         let (Some(shelf), Some(about), Some(version)) = (&self.shelf, &said.about, &said.version) else {
             return body;
@@ -75,7 +74,7 @@ impl Service {
     }
 }
 
-/// Converts a cached state; `None` if the value is on disk.
+/// `None` if the value is on disk.
 pub(super) fn given(known: &CachedState, age: Duration, source: Tier) -> Option<Result<Found, NotFound>> {
     match known {
         CachedState::Value(held) if !is_over(known) => {
@@ -87,7 +86,7 @@ pub(super) fn given(known: &CachedState, age: Duration, source: Tier) -> Option<
     }
 }
 
-/// Whether a cached value has expired. A later write of the key would be unknown here.
+/// A later write of an expired key would be unknown here.
 pub(super) fn is_over(known: &CachedState) -> bool {
     known.about().is_some_and(|about| about.is_past(now()))
 }

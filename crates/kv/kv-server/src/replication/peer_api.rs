@@ -25,7 +25,6 @@ use crate::{
 impl Service {
     /// Handles a request of another data centre of the network, which the caller has authenticated.
     pub async fn answer_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
-        // Boxed, so that requests for objects do not need its space.
         match Box::pin(self.answered(request)).await {
             Ok(response) => response,
             Err(problem) => {
@@ -71,7 +70,8 @@ impl Service {
             }
             self.check_store()?;
             if parts.method == Method::GET && self.is_short() {
-                // The list would be incomplete. Forwarding it to the other store could cause a loop.
+                // The list would be incomplete. Forwarding it to the other store could cause a
+                // loop.
                 return Err(filling());
             }
             let version = wire::read_proposed(&parts.headers);
@@ -83,8 +83,7 @@ impl Service {
                 workerd_binding::of_link(self, namespace, &parts, body, version).await
             };
             if namespace.id == CATALOGUE.id && parts.method != Method::GET {
-                // The write has succeeded. The lookup makes this data centre refuse removed namespaces from
-                // now on.
+                // The lookup makes this data centre refuse removed namespaces.
                 let _ = self.look_for_namespaces().await;
             }
             if let Some(known) = response.extensions_mut().remove::<Version>() {
@@ -127,13 +126,12 @@ impl Service {
         Ok(respond(&said, body))
     }
 
-    /// Checks the store here without a fallback to the other store, which could cause a loop.
+    /// No fallback to the other store, which could cause a loop.
     fn check_store(&self) -> Result<(), ApiError> {
         self.store().map_or(Ok(()), |store| store.check())
     }
 
-    /// Reads a key in the data centre with the store. All writes pass through here, so a copy is as new as
-    /// the store.
+    /// All writes pass through here, so a copy is as new as the store.
     async fn read_for_other(
         self: &Arc<Self>,
         namespace: &str,
@@ -159,7 +157,6 @@ impl Service {
         self.read(namespace, key.as_str()).await
     }
 
-    /// Handles a notification of written keys.
     async fn hear(&self, linked: &Replication, body: Body) -> Result<Response<Body>, ApiError> {
         let text = body.collect(Told::LONGEST).await;
         let told = text.ok().and_then(|text| Told::read(&text));
@@ -178,7 +175,6 @@ impl Service {
     }
 }
 
-/// The error for a request to a data centre without a store.
 fn no_store() -> ApiError {
     let message = "this data centre has no store: send SIGHUP when the network's file is the same everywhere";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)

@@ -1,5 +1,5 @@
-//! Collapsed forwarding: concurrent requests for a key share one request to other data centres, which
-//! continues if the first client disconnects.
+//! Collapsed forwarding: concurrent requests for a key share one request to other data centres,
+//! which continues if the first client disconnects.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,6 @@ use tokio::sync::watch;
 
 use crate::value_cache::Name;
 
-/// Requests in flight.
 pub(super) struct Flights<T>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
@@ -23,10 +22,8 @@ struct Flight<T> {
     answer: watch::Receiver<Option<T>>,
 }
 
-/// The role of a caller.
 pub(super) enum Turn<T> {
     Lead(Lead<T>),
-    /// Waits for the response to the leader's request.
     Follow(watch::Receiver<Option<T>>),
 }
 
@@ -45,7 +42,6 @@ impl<T> Default for Flights<T> {
 }
 
 impl<T> Flights<T> {
-    /// Joins the request for a key, or starts one.
     pub(super) fn join(&self, name: &Name) -> Turn<T> {
         let mut state = lock(&self.0);
         if let Some(flight) = state.under_way.get(name.as_bytes()) {
@@ -57,12 +53,11 @@ impl<T> Flights<T> {
         Turn::Lead(Lead { flights: Arc::clone(&self.0), name: name.as_bytes().into(), number, answer })
     }
 
-    /// Whether there is a request for a key.
     pub(super) fn has(&self, name: &Name) -> bool {
         lock(&self.0).under_way.contains_key(name.as_bytes())
     }
 
-    /// Detaches the request for a key, so that later callers do not join it.
+    /// Later callers do not join the request.
     pub(super) fn close(&self, name: &Name) {
         lock(&self.0).under_way.remove(name.as_bytes());
     }
@@ -73,7 +68,6 @@ impl<T> Flights<T> {
 }
 
 impl<T> Lead<T> {
-    /// Sends the response to all followers.
     pub(super) fn land(self, came: T) {
         self.answer.send_replace(Some(came));
     }
@@ -114,7 +108,6 @@ mod tests {
         flights.close(&name);
         let Turn::Lead(second) = flights.join(&name) else { panic!("the first one is closed") };
         first.land(1);
-        // The second request is still registered.
         let Turn::Follow(mut answer) = flights.join(&name) else { panic!("somebody asks") };
         drop(second);
         assert!(answer.wait_for(Option::is_some).await.is_err());

@@ -1,5 +1,5 @@
-//! Messages between two stores of the same values: records with their values in a binary body, and lists of
-//! keys in JSON.
+//! Messages between two stores of the same values: records with their values in a binary body, and
+//! lists of keys in JSON.
 
 use http_stack::Bytes;
 use kv::{ApplyOutcome, Content, KeyVersion, MOST_KEY_BYTES, MOST_VALUE_BYTES, Record, Span, Version};
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// A key with its namespace, its record, and its value if there is one.
 pub(super) type ReplicatedRecord = (String, Record, Bytes);
 
-/// Appends a record to a body.
 pub(super) fn hand(body: &mut Vec<u8>, (key, record, value): &ReplicatedRecord) {
     for part in [key.as_bytes(), &record.encode()] {
         // A key and a record are a few kilobytes at most.
@@ -18,7 +17,7 @@ pub(super) fn hand(body: &mut Vec<u8>, (key, record, value): &ReplicatedRecord) 
     body.extend_from_slice(value);
 }
 
-/// Parses a body; `None` if it is invalid. Values share the body's memory.
+/// `None` if the body is invalid. Values share the body's memory.
 pub(super) fn handed(body: &Bytes) -> Option<Vec<ReplicatedRecord>> {
     let (mut all, mut at) = (Vec::new(), 0);
     while at < body.len() {
@@ -42,7 +41,7 @@ pub(super) fn handed(body: &Bytes) -> Option<Vec<ReplicatedRecord>> {
     Some(all)
 }
 
-/// Whether a parsed body is the same after it is written and parsed again; `None` if it is invalid.
+/// `None` if the body is invalid.
 pub(super) fn is_handed_as_read(body: &Bytes) -> Option<bool> {
     let all = handed(body)?;
     let mut again = Vec::new();
@@ -54,9 +53,8 @@ pub(super) fn is_handed_as_read(body: &Bytes) -> Option<bool> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApplySummary {
-    /// Number of new records.
     pub(super) new: u64,
-    /// Number of records that were older than those in the store.
+    /// Records older than those in the store.
     pub(super) older: u64,
 }
 
@@ -72,7 +70,6 @@ impl ApplySummary {
     }
 }
 
-/// A request to compare the keys in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DigestQuery {
@@ -91,7 +88,7 @@ impl DigestQuery {
     }
 }
 
-/// The response to a comparison: the versions of the keys, unless the digests match.
+/// The versions are absent if the digests match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DigestReply {
@@ -112,26 +109,25 @@ impl DigestReply {
         Self { is_same: false, known, upto }
     }
 
-    /// Parses the keys and versions; `None` if they are invalid.
+    /// `None` if they are invalid.
     pub(super) fn known(&self) -> Option<Vec<KeyVersion>> {
         let read = |(key, version): &(String, String)| Some((key.clone(), version.parse::<Version>().ok()?));
         self.known.iter().map(read).collect::<Option<Vec<_>>>().filter(|known| known.is_sorted())
     }
 }
 
-/// Keys that the receiver should replicate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MissingKeys {
     pub(super) keys: Vec<String>,
 }
 
-/// Bytes of a list of keys: 64 KiB of names, where each byte may be escaped as six in JSON, and versions.
+/// 64 KiB of names, where JSON may escape each byte as six, and versions.
 pub(super) const LONGEST_LIST: usize = 1 << 20;
 /// Keys of a list, and bytes of their names.
 pub(super) const MOST_KEYS: usize = 1000;
 pub(super) const MOST_BYTES: usize = 64 << 10;
-/// Bytes of a body with records: one large value, or many small ones.
+/// One large value, or many small ones.
 pub(super) const LONGEST_BODY: usize = MOST_VALUE_BYTES_IN_MEMORY + (1 << 20);
 const MOST_VALUE_BYTES_IN_MEMORY: usize = 25 << 20;
 /// A namespace's id, a zero byte and a key.

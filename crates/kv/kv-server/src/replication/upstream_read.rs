@@ -1,5 +1,5 @@
-//! Requests for a key to its upper tiers, with collapsed forwarding, and with a fallback if a tier does not
-//! respond.
+//! Requests for a key to its upper tiers, with collapsed forwarding, and with a fallback if a tier
+//! does not respond.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,6 @@ use crate::{
     value_cache::{CachedState, Name},
 };
 
-/// A request for a key.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadQuery {
     pub(crate) namespace: String,
@@ -34,16 +33,14 @@ pub(crate) struct ReadQuery {
     had: Option<CachedState>,
 }
 
-/// The result for the followers of a request.
 #[derive(Debug, Clone)]
 pub(super) enum ReadOutcome {
     Known(Answer),
-    /// A value that is too large to be kept: each follower requests it separately.
+    /// Too large to be kept: each follower requests it separately.
     Large,
     Failed(ApiError),
 }
 
-/// The state of a key.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     known: CachedState,
@@ -52,14 +49,11 @@ pub(crate) struct Answer {
     source: Tier,
 }
 
-/// The content of a response.
 pub(super) enum ReplyBody {
     Known(CachedState),
-    /// The body of a value that is too large to be kept.
     Large(Body),
 }
 
-/// The result for the leader of a request.
 pub(super) enum ReadReply {
     Known(Answer),
     Large { said: Said, asked: Duration, body: Body },
@@ -75,7 +69,6 @@ impl ReadQuery {
         Name::of(&self.namespace, &self.key)
     }
 
-    /// The longest permitted age of a copy. It is shorter if there is no value.
     fn within(&self, is_negative: bool) -> Duration {
         let period = FreshnessPolicy::default().period(is_negative, self.wanted.cache_ttl);
         self.wanted.within.map_or(period, |within| within.min(period))
@@ -83,7 +76,6 @@ impl ReadQuery {
 }
 
 impl Service {
-    /// Reads a key in a data centre without the store.
     pub(crate) async fn read_far(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -103,7 +95,6 @@ impl Service {
                     return Err(problem);
                 }
                 Ok(Err(problem)) => problem,
-                // The request continues in the background, for later reads.
                 Err(_) => unreached(linked, None),
             };
             // A notification of a newer version may have arrived meanwhile.
@@ -139,7 +130,7 @@ impl Service {
         });
     }
 
-    /// Requests a key from an upper tier. There is one request per key in flight, except for large values.
+    /// There is one request per key in flight, except for large values.
     async fn ask_above(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -180,8 +171,7 @@ impl Service {
         self.given(linked, &question, fetched).await
     }
 
-    /// Converts the result of a request. If the value has been evicted from disk meanwhile, it is requested
-    /// once more.
+    /// If the value has been evicted from disk meanwhile, it is requested once more.
     async fn given(
         self: &Arc<Self>,
         linked: &Arc<Replication>,
@@ -197,7 +187,7 @@ impl Service {
         found.ok_or_else(|| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, GIVEN_UP))
     }
 
-    /// The same; `None` if the value has been evicted from disk.
+    /// `None` if the value has been evicted from disk.
     async fn given_now(
         &self,
         question: &ReadQuery,
@@ -213,7 +203,6 @@ impl Service {
         }
     }
 
-    /// A value that is being received.
     pub(super) fn passing(&self, said: Said, asked: Duration, body: Body) -> Result<Found, ApiError> {
         let Said { about: Some(about), version, source, .. } = said else {
             return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, NOT_AGREED));
@@ -222,7 +211,7 @@ impl Service {
         Ok(Found { about, version, age, source, content: Content::Passing(body) })
     }
 
-    /// Sends the request to the key's tiers in sequence until one responds, and keeps the response.
+    /// Asks the key's tiers in sequence until one responds.
     async fn fetch(self: &Arc<Self>, linked: &Arc<Replication>, question: &ReadQuery) -> ReadReply {
         let (name, key) = (question.name(), Placement::hash(&question.namespace, &question.key));
         let question = &ReadQuery { had: self.had(&name).await, ..question.clone() };
@@ -263,13 +252,13 @@ impl Service {
                             if is_newest && (is_store || self.is_young(&answer, question)) {
                                 return ReadReply::Known(answer);
                             }
-                            // The tier has served its own copy, and another tier may have a newer one.
+                            // The tier has served its own copy, and another tier may have a newer
+                            // one.
                             old = Some(answer).filter(|_| is_newest).or(old);
                         }
                         ReplyBody::Large(body) => {
                             let (version, newest) = (said.version.as_deref(), self.copies.version(&name));
                             if version >= newest.as_deref() || is_store && newest == known {
-                                // Later reads return nothing older.
                                 self.copies.wrote(&name, version.unwrap_or_default());
                                 let body = self.pour(&name, &said, asked, body);
                                 return ReadReply::Large { said, asked, body };
@@ -304,7 +293,7 @@ impl Service {
         ReadReply::Known(answer)
     }
 
-    /// Returns the state of a key in the upper tiers without keeping it.
+    /// Without keeping it.
     pub(super) async fn look_above(
         &self,
         linked: &Replication,
@@ -391,7 +380,6 @@ impl Service {
     }
 }
 
-/// The error for a key that could not be read.
 pub(super) fn unreached(linked: &Replication, last: Option<(DataCentreId, String)>) -> ApiError {
     let links = &linked.links;
     if let Some([one, other]) = linked.pair() {
@@ -413,7 +401,6 @@ pub(super) fn unreached(linked: &Replication, last: Option<(DataCentreId, String
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-/// Parses a response.
 pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), String> {
     let (parts, body) = response.into_parts();
     let has_value = match parts.status {
@@ -428,8 +415,7 @@ pub(super) async fn answer_of(response: Response<Body>) -> Result<(Said, Body), 
     Ok((Said { is_had: parts.status == StatusCode::NOT_MODIFIED, ..said }, body))
 }
 
-/// The timeout of a request that was received for this tier. It exceeds the timeout of the next tier, and the
-/// time to detect a failed data centre.
+/// Exceeds the timeout of the next tier, and the time to detect a failed data centre.
 fn patience(asked: Tier) -> Duration {
     match asked {
         Tier::Lower | Tier::Store => Duration::from_secs(5),
@@ -438,7 +424,6 @@ fn patience(asked: Tier) -> Duration {
     }
 }
 
-/// The response does not conform to this version of the protocol.
 pub(super) const NOT_AGREED: &str = "its response is invalid";
 const GIVEN_UP: &str = "the value was evicted from disk: try again";
 const OVERTAKEN: &str = "its response is older than the last write";

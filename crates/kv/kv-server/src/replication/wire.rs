@@ -1,8 +1,8 @@
 //! The protocol between data centres: header fields of requests and responses, and a JSON body for
 //! notifications.
 //!
-//! A read is `GET /KEY?urlencoded=true`, as in the binding. Writes and lists are forwarded unchanged. Ages
-//! are sent as durations, so clocks of data centres are not compared.
+//! A read is `GET /KEY?urlencoded=true`, as in the binding. Writes and lists are forwarded
+//! unchanged.
 
 use std::time::Duration;
 
@@ -18,33 +18,26 @@ use crate::{
 
 /// In requests: the requested tier, or the kind of the request, such as [`WRITE`] or [`TELL`].
 pub(super) const ASKED_AS: HeaderName = HeaderName::from_static("lh-tier-name");
-/// A write or a list for the store.
 pub(super) const WRITE: &str = "write";
-/// A notification of written keys.
 pub(super) const TELL: &str = "tell";
-/// Replicated records.
 pub(super) const GIVE: &str = "give";
-/// A comparison of two stores.
 pub(super) const COMPARE: &str = "compare";
-/// Keys that the receiver should replicate.
 pub(super) const NOTE: &str = "note";
 /// A read that leaves copies unchanged.
 pub(super) const LOOK: &str = "look";
-/// In responses: the process is being replaced by another one and has not processed the request.
+/// In responses: the process is being replaced and has not processed the request.
 pub(super) const AGAIN: HeaderName = HeaderName::from_static("lh-request-deadline");
 /// In error responses to writes: the write may have been applied.
 pub(super) const UNSURE: HeaderName = HeaderName::from_static("lh-kv-unsure");
-/// In requests: the permitted age in milliseconds, and the permitted age if no other data centre responds.
+/// In requests: the permitted age in milliseconds, and that if no other data centre responds.
 const WITHIN: HeaderName = HeaderName::from_static("lh-kv-lease");
 const CACHE_TTL: HeaderName = HeaderName::from_static("lh-kv-ttl");
-/// In responses: the age in milliseconds.
+/// In responses: milliseconds.
 const AGE: HeaderName = HeaderName::from_static("lh-kv-epoch");
-/// In write requests: the version of the first key, if the sender has assigned one. In read requests: the
-/// version of the requester's copy, which is not sent again. `FILLING` in responses: the store has no record,
-/// but may lack keys.
+/// In write requests: the version of the first key. In read requests: the version of the
+/// requester's copy. `FILLING` in responses: the store has no record, but may lack keys.
 const PROPOSED: HeaderName = HeaderName::from_static("lh-kv-version");
 const FILLING: HeaderName = HeaderName::from_static("lh-kv-filling");
-/// In responses: the source.
 const SOURCE: HeaderName = HeaderName::from_static("lh-tier-hit");
 
 pub(super) fn target(key: &str) -> String {
@@ -68,7 +61,6 @@ pub(super) fn read_wanted(headers: &HeaderMap) -> Option<ReadOptions> {
     Some(ReadOptions { within: time(WITHIN)?, cache_ttl: time(CACHE_TTL)? })
 }
 
-/// Sets the version of a write.
 pub(super) fn write_proposed(headers: &mut HeaderMap, version: &Version) {
     set(headers, PROPOSED, &version.to_string());
 }
@@ -81,34 +73,30 @@ pub(super) fn read_proposed(headers: &HeaderMap) -> Option<Option<Version>> {
     }
 }
 
-/// Sets the version of the requester's copy.
 pub(super) fn write_had(headers: &mut HeaderMap, version: &str) {
     set(headers, PROPOSED, version);
 }
 
-/// Whether the requester's copy has this version.
 pub(super) fn is_had(headers: &HeaderMap, version: Option<&str>) -> bool {
     let had = headers.get(PROPOSED);
     had.is_some_and(|had| version.is_some_and(|version| had.as_bytes() == version.as_bytes()))
 }
 
-/// The state of a key in another data centre.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
-    /// The metadata of the value; `None` if there is no value.
+    /// `None` if there is no value.
     pub(super) about: Option<ValueMeta>,
-    /// The version of the value or of its deletion.
+    /// Of the value or of its deletion.
     pub(super) version: Option<String>,
     pub(super) age: Duration,
     pub(super) source: Tier,
-    /// Whether the store has no record and may lack keys.
+    /// The store has no record and may lack keys.
     pub(super) is_unsure: bool,
-    /// Whether the requester's copy is the newest, so that it is not sent. The status is 304 then.
+    /// The value is not sent, because the requester's copy is the newest.
     pub(super) is_had: bool,
 }
 
 impl Said {
-    /// Writes the header fields of a response.
     pub(super) fn write(&self, headers: &mut HeaderMap) {
         headers.insert(AGE, millis(self.age).into());
         headers.insert(SOURCE, HeaderValue::from_static(self.source.name()));
@@ -128,7 +116,7 @@ impl Said {
         }
     }
 
-    /// Parses the header of a response. The status determines `has_value`. `None` if the header is invalid.
+    /// The status determines `has_value`. `None` if the header is invalid.
     pub(super) fn read(headers: &HeaderMap, has_value: bool) -> Option<Self> {
         let version = match headers.get(VERSION) {
             None => None,
@@ -160,17 +148,16 @@ impl Said {
     }
 }
 
-/// A notification of written keys: the namespace's id, the key and the version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Told {
     pub(super) written: Vec<(String, String, String)>,
-    /// Whether any other key may have been written too.
+    /// Any other key may have been written too.
     pub(super) everything: bool,
 }
 
 impl Told {
-    /// Limit for a message in bytes.
+    /// In bytes.
     pub(super) const LONGEST: usize = 1 << 20;
 
     pub(super) fn write(&self) -> Vec<u8> {
@@ -178,7 +165,7 @@ impl Told {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Parses a message; `None` if it is invalid.
+    /// `None` if it is invalid.
     pub(super) fn read(text: &[u8]) -> Option<Self> {
         let told: Self =
             serde_json::from_slice(Some(text).filter(|text| text.len() <= Self::LONGEST)?).ok()?;
@@ -193,8 +180,8 @@ pub(super) fn is_namespace(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether the parsed header and body are the same after they are written and parsed again; `None` if both
-/// are invalid. For the fuzz target.
+/// Whether a parsed header and body survive a round trip; `None` if both are invalid. For the fuzz
+/// target.
 #[doc(hidden)]
 pub fn is_read_as_written(headers: &HeaderMap, body: &[u8]) -> Option<bool> {
     let again = |said: Said| {

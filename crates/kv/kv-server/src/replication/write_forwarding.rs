@@ -22,14 +22,13 @@ use crate::{
 };
 
 impl Service {
-    /// The data centre with the store, if there is no store here.
+    /// If there is no store here.
     pub(crate) fn store_elsewhere(&self) -> Option<(&Arc<Replication>, DataCentreId)> {
         let linked = self.linked.as_ref()?;
         Some((linked, linked.links.store()?))
     }
 
-    /// The data centre to which requests for the store are forwarded: there is no store here, or it is
-    /// unavailable and the other store is available.
+    /// There is no store here, or it is unavailable and the other store is available.
     pub(crate) fn far_store(&self) -> Option<(&Arc<Replication>, DataCentreId)> {
         self.store_elsewhere().or_else(|| {
             self.trouble_here()?;
@@ -37,12 +36,12 @@ impl Service {
         })
     }
 
-    /// The same for a list, which would be incomplete in a store that lacks acknowledged keys.
+    /// A list would be incomplete in a store that lacks acknowledged keys.
     pub(crate) fn far_store_for_list(&self) -> Option<(&Arc<Replication>, DataCentreId)> {
         self.far_store().or_else(|| self.other_that_answers().filter(|_| self.is_short()))
     }
 
-    /// The data centre with the other store, if it is available.
+    /// If it is available.
     fn other_that_answers(&self) -> Option<(&Arc<Replication>, DataCentreId)> {
         let linked = self.linked.as_ref()?;
         let other = linked.other_store().filter(|&other| linked.links.is_up(other))?;
@@ -54,9 +53,7 @@ impl Service {
         self.store().ok()?.trouble()
     }
 
-    /// Forwards a request that writes these keys to the store. It continues if the client disconnects:
-    /// otherwise copies here could outlive an acknowledged write. It holds its slot for bulk requests until
-    /// the end.
+    /// Continues if the client disconnects: otherwise copies here could outlive the write.
     pub(crate) async fn pass_on(
         self: &Arc<Self>,
         (linked, store): (&Arc<Replication>, DataCentreId),
@@ -69,7 +66,6 @@ impl Service {
         let length: Option<usize> = length.and_then(|length| length.to_str().ok()?.parse().ok());
         // The body may be in memory even if there is no Content-Length.
         let in_memory = body.size_hint().exact();
-        // Short bodies are collected so that the request can be repeated.
         let body = match length {
             Some(length) if length <= SHORT => {
                 let whole = body.collect(length).await;
@@ -131,7 +127,6 @@ impl Service {
                 self.counts.writes.add(keys.len());
                 response.headers().get(VERSION).and_then(|version| version.to_str().ok())
             }
-            // The store has refused the write.
             Ok(response) if response.status().is_client_error() => return,
             Err(PeerError::NotAsked(_)) => return,
             Ok(_) | Err(PeerError::NotHeard(_)) => None,
@@ -157,7 +152,6 @@ async fn done(
     answered.unwrap_or_else(|_| Err(PeerError::NotHeard("it does not respond in time".to_owned()))).map(shown)
 }
 
-/// Returns the parts of a response that are for clients.
 fn shown(response: Response<Body>) -> Response<Body> {
     let (parts, body) = response.into_parts();
     let mut response = Response::new(body);
@@ -170,8 +164,7 @@ fn shown(response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// Converts an error response to one of the binding: a Worker reads the reason phrase, which HTTP/2 does not
-/// have.
+/// A Worker reads the reason phrase, which HTTP/2 does not have.
 pub(crate) async fn in_binding(response: Response<Body>) -> Result<Response<Body>, ApiError> {
     let status = response.status();
     if status.is_success() {

@@ -14,7 +14,6 @@ use crate::{
     service::Service,
 };
 
-/// The body of a request that creates or renames a namespace.
 #[derive(Deserialize)]
 struct Titled {
     title: String,
@@ -82,7 +81,7 @@ async fn title(body: Body) -> Result<String, ApiError> {
     Ok(titled.title)
 }
 
-/// A page of the token's namespaces, and why the list may be incomplete.
+/// Also returns why the list may be incomplete.
 fn list(
     caller: Caller<'_>,
     parameters: &Parameters,
@@ -128,5 +127,4 @@ fn described(namespace: &Namespace) -> String {
 
 const PER_PAGE: usize = 20;
 const MOST_PER_PAGE: usize = 1000;
-/// Bytes of a body with a title.
 const LONGEST: usize = 16 << 10;

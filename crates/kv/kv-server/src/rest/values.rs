@@ -69,5 +69,4 @@ pub(super) async fn list(
     Ok(envelope::success(&text, Some(&info)))
 }
 
-/// The name of the field in the REST API.
 const EXPIRATION: HeaderName = HeaderName::from_static("expiration");

@@ -1,5 +1,5 @@
-//! Replication state of one of two stores, in a file or in NATS: the keys to be replicated, and the versions
-//! of keys in a range.
+//! Replication state of one of two stores, in a file or in NATS: the keys to be replicated, and the
+//! versions of keys in a range.
 
 use http_stack::Bytes;
 use kv::{ApplyOutcome, Content, KeyVersion, Record, Span};
@@ -9,26 +9,23 @@ use tokio::task::spawn_blocking;
 use super::Store;
 use crate::api_error::{ApiError, ended};
 
-/// A position in the list of keys to be replicated.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reached {
     key: String,
     at: u64,
 }
 
-/// A key to be replicated.
 pub(crate) struct Noted {
-    /// The key, with its namespace.
+    /// With its namespace.
     pub(crate) key: String,
-    /// The record and the value; `None` if the store no longer has a record.
+    /// `None` if the store no longer has a record.
     pub(crate) found: Option<(Record, Bytes)>,
-    /// The position of this key.
     pub(crate) reached: Reached,
 }
 
 impl Store {
-    /// Reads keys to be replicated, after this position. `most` limits the number of keys and the bytes of
-    /// values; the first value may exceed the limit.
+    /// `most` limits the number of keys and the bytes of values; the first value may exceed the
+    /// limit.
     pub(crate) async fn notes(&self, after: Reached, most: (usize, u64)) -> Result<Vec<Noted>, ApiError> {
         match self {
             Self::File(vault) => {
@@ -47,8 +44,8 @@ impl Store {
         }
     }
 
-    /// Reads the keys and versions in a span. `most` limits the number of keys and the bytes of their names.
-    /// Also returns the end of the part that was read.
+    /// `most` limits the number of keys and the bytes of their names. Also returns where the read
+    /// part ends.
     pub(crate) async fn known(
         &self,
         span: Span,
@@ -62,8 +59,7 @@ impl Store {
         spawn_blocking(known).await.map_err(|error| ended(&error))?
     }
 
-    /// Stores records of the other store durably. Returns the outcome for each record; `None` if the record
-    /// does not fit into a NATS message.
+    /// `None` if the record does not fit into a NATS message.
     pub(crate) async fn take(
         &self,
         all: Vec<(String, Record, Bytes)>,
@@ -74,7 +70,6 @@ impl Store {
         }
     }
 
-    /// Marks keys durably as to be replicated.
     pub(crate) async fn note(&self, full_keys: Vec<String>) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.note(full_keys).await?),
@@ -82,8 +77,7 @@ impl Store {
         }
     }
 
-    /// Removes the marks of keys that the other store has in this version. Keys that were written since stay
-    /// marked.
+    /// Keys that were written since stay marked.
     pub(crate) async fn unnote(&self, known: Vec<KeyVersion>) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.unnote(known).await?),
@@ -94,7 +88,6 @@ impl Store {
         }
     }
 
-    /// Records that the initial synchronisation from the other store is complete.
     pub(crate) async fn filled(&self) -> Result<(), ApiError> {
         match self {
             Self::File(vault) => Ok(vault.filled().await?),
@@ -102,8 +95,7 @@ impl Store {
         }
     }
 
-    /// Whether the store lacks acknowledged keys that the other store may have, so that a list would be
-    /// incomplete.
+    /// The store lacks acknowledged keys that the other store may have.
     pub(crate) fn is_short(&self) -> bool {
         match self {
             Self::File(_) => false,
@@ -111,7 +103,7 @@ impl Store {
         }
     }
 
-    /// Whether the other store may have old keys that this one lacks.
+    /// The other store may have old keys that this one lacks.
     pub(crate) fn is_filling(&self) -> bool {
         match self {
             Self::File(vault) => vault.usage().is_filling,
@@ -120,7 +112,7 @@ impl Store {
     }
 }
 
-/// Reads marked keys of a file. Blocks.
+/// Blocks.
 fn notes(vault: &RedbStore, after: &str, most: (usize, u64)) -> Result<Vec<Noted>, kv_redb::Error> {
     let (mut noted, mut bytes) = (Vec::new(), 0);
     for key in vault.notes(after, most.0)? {
@@ -141,7 +133,7 @@ fn notes(vault: &RedbStore, after: &str, most: (usize, u64)) -> Result<Vec<Noted
     Ok(noted)
 }
 
-/// Writes records to a file: short values together, a long value in pieces.
+/// Short values together, a long value in pieces.
 async fn take(
     vault: &RedbStore,
     all: Vec<(String, Record, Bytes)>,

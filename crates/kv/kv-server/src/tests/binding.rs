@@ -15,8 +15,6 @@ async fn a_value_comes_back_with_all_that_was_said_of_it() {
         assert_eq!((put.status, put.body.len()), (200, 0));
         let version = put.field("kv-version").unwrap().to_owned();
         assert!(version.ends_with("-lhr"), "{version}");
-        // The first read is served from the file and the second from memory. Both responses contain the same
-        // fields.
         for (source, status) in [("store", "MISS"), ("lower", "HIT")] {
             let got = store.own("GET /a%2Fb%20%C3%A4?urlencoded=true", "", b"").await;
             assert_eq!((got.status, got.text()), (200, "value"));
@@ -164,7 +162,6 @@ async fn nobody_reads_or_writes_without_a_token_of_the_namespace() {
         store.ask("root", "PUT /k", "KV-Namespace: flags\r\n", b"v").await;
         assert_eq!(store.ask("f", "GET /k", "", b"").await.text(), "v");
         assert_eq!(store.own("GET /k", "", b"").await.status, 404);
-        // Copies in memory are protected by tokens too.
         assert_eq!(store.ask("f", "GET /k", "", b"").await.field("kv-source"), Some("lower"));
         assert_eq!(store.ask("x", "GET /k", "", b"").await.status, 401);
         store.service.allow(Access::default());

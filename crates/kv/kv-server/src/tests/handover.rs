@@ -13,7 +13,6 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
         assert_eq!(came.status, 503, "{line}");
     }
     assert_eq!(store.service.report().error.as_deref(), Some("the store is closed"));
-    // Another process has the file, and writes.
     let config = Config {
         place: Some(Place::File(store.folder.path().join("kv.redb"))),
         name: StoreName::new("fra").unwrap(),
@@ -41,7 +40,6 @@ async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
 async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
     let old = Store::open().await;
     old.own("PUT /k", "", b"1").await;
-    // Both processes listen on the same socket, as during a handover.
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     let address = socket.local_addr().unwrap();
@@ -57,7 +55,6 @@ async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
     let length = kept.read(&mut said).await.unwrap();
     assert!(said[..length].starts_with(b"HTTP/1.1 404"));
     old.leave().await;
-    // The request is sent before another process has the file.
     kept.write_all(b"PUT /k HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\nContent-Length: 3\r\n\r\nnew")
         .await
         .unwrap();

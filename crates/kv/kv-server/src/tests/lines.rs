@@ -18,7 +18,6 @@ use tokio::{
 
 use super::{nats::Nats, *};
 
-/// A relay between a store and its server.
 struct Between {
     port: u16,
     connections: Arc<Mutex<Vec<Connection>>>,
@@ -26,7 +25,6 @@ struct Between {
 
 struct Connection {
     cut: watch::Sender<bool>,
-    /// Bytes that the server sent.
     received: Arc<AtomicUsize>,
 }
 
@@ -50,24 +48,21 @@ impl Between {
         Self { port, connections }
     }
 
-    /// Waits until this number of connections was made.
     async fn had(&self, many: usize) {
         while self.connections.lock().unwrap_or_else(PoisonError::into_inner).len() < many {
             sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Drops all data on this connection from now on, without closing it.
+    /// Drops all data from now on, without closing the connection.
     fn cut(&self, number: usize) {
         let _ = self.connections.lock().unwrap_or_else(PoisonError::into_inner)[number].cut.send(true);
     }
 
-    /// Bytes that the server has sent on this connection.
     fn received(&self, number: usize) -> usize {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)[number].received.load(SeqCst)
     }
 
-    /// Number of open connections.
     fn open(&self) -> usize {
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         connections.iter().filter(|connection| !connection.cut.is_closed()).count()
@@ -105,7 +100,6 @@ fn put(key: &str) -> Vec<kv_nats::Put> {
     vec![kv_nats::Put { key, value, expiration: None, metadata: None, version: None }]
 }
 
-/// Both connections reach the same store.
 #[tokio::test]
 async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     let nats = Nats::start();
@@ -119,7 +113,6 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
         sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(between.open(), 1);
-    // Requests before the runtime has its own connection use the first one.
     let first = bucket.put("ns", put("a")).await.unwrap().remove(0);
     between.had(2).await;
     // The second connection is in use once a response did not arrive on the first one.
@@ -140,7 +133,6 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
     assert!(matches!(why, kv_nats::Error::NotAnswered(_)), "{why:?}");
     let second = bucket.put("ns", put("a")).await.unwrap().remove(0);
     assert_eq!(bucket.look("ns", "a").await.unwrap().unwrap().record.version, second);
-    // A new connection is made and used.
     between.had(3).await;
     let mut known = second;
     for _ in 0..100 {
@@ -150,7 +142,6 @@ async fn a_connection_that_does_not_answer_is_given_up_for_another_one() {
         assert_eq!(bucket.look("ns", "a").await.unwrap().unwrap().record.version, known);
     }
     bucket.close();
-    // Except the connection that was cut silently.
     while between.open() > 1 {
         sleep(Duration::from_millis(10)).await;
     }

@@ -25,7 +25,6 @@ impl Store {
         all.iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Reads a key with a `KV-Namespace` field, as a Worker does.
     async fn named(&self, token: &str, namespace: &str, key: &str) -> Came {
         self.ask(token, &format!("GET /{key}"), &format!("KV-Namespace: {namespace}\r\n"), b"").await
     }
@@ -44,8 +43,7 @@ async fn one_is_made_used_renamed_and_removed_with_its_keys() {
         for name in [id.as_str(), "staging flags"] {
             assert_eq!(store.named("root", name, "a").await.text(), "1");
         }
-        // Tokens of the network's file are for its namespaces only, and the new namespace does not change the
-        // selection for an operator's token.
+        // The new namespace does not change the selection for an operator's token.
         assert_eq!(store.named("s", &id, "a").await.status, 403);
         assert_eq!(store.ask("root", "GET /a", "", b"").await.status, 400);
         let renamed = store.operator(&format!("PUT {BASE}/{id}"), r#"{"title":"a \"b\" ü"}"#).await.json();
@@ -59,7 +57,6 @@ async fn one_is_made_used_renamed_and_removed_with_its_keys() {
         let gone = store.operator(&format!("DELETE {BASE}/{id}"), "").await;
         assert_eq!((gone.status, store.titles().await.len()), (200, 2));
         assert_eq!(store.named("root", id, "a").await.status, 404);
-        // The keys are removed when all data centres have seen the removal, and then the entry.
         let read = async || store.service.read_only(id, "a").await.unwrap().is_ok();
         let mut removed = HashSet::new();
         for (has_key, has_entry) in [(true, true), (false, true), (false, false)] {
@@ -105,7 +102,6 @@ async fn what_cannot_be_made_or_changed_is_refused_with_a_sentence() {
             );
         }
         assert_eq!(store.titles().await, ["flags", "sessions", "taken"]);
-        // The same title again, and the longest title, which JSON escapes to twice its length.
         store.operator(&format!("PUT {BASE}/{id}"), &titled("taken")).await;
         let long = "\"".repeat(480);
         let renamed = store.operator(&format!("PUT {BASE}/{id}"), &titled(&long)).await;

@@ -1,5 +1,5 @@
-//! Tests of a store in NATS: each test starts a server of the distribution's package in a temporary folder.
-//! Servers are killed, full, or have unusual settings.
+//! Tests of a store in NATS: each test starts a server of the distribution's package in a temporary
+//! folder.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use super::*;
 
 mod lost;
 
-/// A server on a free port. It is killed when it is dropped.
+/// Killed when it is dropped.
 pub(super) struct Nats {
     folder: TempDir,
     pub(super) port: u16,
@@ -27,7 +27,7 @@ impl Nats {
         Self::with("jetstream { store_dir: \"DIR\" }")
     }
 
-    /// With these settings, in which `DIR` stands for the server's folder.
+    /// `DIR` in the settings stands for the server's folder.
     pub(super) fn with(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let port = free_port();
@@ -43,7 +43,6 @@ impl Nats {
         self.process.wait().unwrap();
     }
 
-    /// Restarts the server without its stored data.
     pub(super) fn lose(&mut self) {
         self.kill();
         fs::remove_dir_all(self.folder.path().join("jetstream")).unwrap();
@@ -83,7 +82,6 @@ fn run(folder: &TempDir) -> Child {
 }
 
 impl Store {
-    /// The same test on a file and in NATS.
     pub(super) async fn each() -> [Self; 2] {
         let nats = Nats::start();
         let place = nats.place();
@@ -92,7 +90,6 @@ impl Store {
         [Self::open().await, second]
     }
 
-    /// In NATS, as the data centre of this name. Waits until the store is available.
     async fn at(place: Place, name: &str) -> Self {
         let store = Self::begun(place, name).await;
         store.usable().await;
@@ -112,7 +109,6 @@ impl Store {
         }
     }
 
-    /// Waits until the store is unavailable, and returns the reason.
     async fn why(&self, part: &str) -> String {
         loop {
             let why = self.service.report().error;
@@ -138,7 +134,6 @@ async fn what_was_acknowledged_is_there_after_a_server_was_killed() {
     store.own("DELETE /k7", "", b"").await;
     nats.kill();
     store.why("cannot be used").await;
-    // Reads are served from memory. All other requests fail.
     assert_eq!(store.own("GET /k1", "", b"").await.field("kv-source"), Some("lower"));
     for (line, body) in [("PUT /k1", &b"w"[..]), ("DELETE /k1", b""), ("GET /k2", b""), ("GET /", b"")] {
         let came = store.own(line, "", body).await;
@@ -158,7 +153,6 @@ async fn what_was_acknowledged_is_there_after_a_server_was_killed() {
             );
         }
     }
-    // A new process does not see it either.
     let other = Store::at(nats.place(), "fra").await;
     assert_eq!(other.own("GET /k99", "", b"").await.text(), "v99");
     assert_eq!(other.service.report().keys, Some(99));
@@ -198,7 +192,6 @@ async fn two_writers_of_one_key_make_versions_that_only_grow() {
     let all: std::collections::BTreeSet<_> = a.iter().chain(&b).collect();
     assert_eq!(all.len(), 100);
     for store in &stores {
-        // Writes of other processes are received and invalidate older copies.
         loop {
             let got = store.own("GET /k", "", b"").await;
             assert!(got.field("kv-version").unwrap() <= newest.as_str());
@@ -208,7 +201,6 @@ async fn two_writers_of_one_key_make_versions_that_only_grow() {
             sleep(Duration::from_millis(10)).await;
         }
     }
-    // Again with a copy that has just been made.
     assert_eq!(stores[1].own("GET /k", "", b"").await.field("kv-source"), Some("lower"));
     stores[0].own("DELETE /k", "", b"").await;
     while stores[1].own("GET /k", "", b"").await.status != 404 {
@@ -246,7 +238,6 @@ async fn what_does_not_fit_is_refused() {
             "Value length of 100001 exceeds the limit of the store's NATS: its max_payload of 100000 includes the value and its headers"
         )
     );
-    // The message with its headers is too long.
     assert_eq!(store.own("PUT /long", "", &vec![1; 99_990]).await.status, 413);
     let mut written = 0;
     let full = loop {
@@ -279,7 +270,6 @@ async fn why_a_server_cannot_be_used_is_said() {
     Store::at(closed.place_of("a:b%20c@"), "lhr").await;
 }
 
-/// The state of a process whose stream is paired with another one.
 async fn paired(nats: &Nats) -> kv_nats::Bucket {
     paired_at(nats, crate::service::now).await
 }
@@ -299,7 +289,6 @@ async fn opened(nats: &Nats, name: &str, company: Pairing, now: fn() -> Millis) 
     bucket
 }
 
-/// Keys that are marked for replication in a stream, and their versions.
 async fn noted(bucket: &kv_nats::Bucket) -> Vec<(String, kv::Version)> {
     let notes = bucket.notes(0, (1000, u64::MAX)).await.unwrap();
     let known = notes.into_iter().map(|noted| (noted.key, noted.found.unwrap().record.version));
@@ -323,7 +312,6 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     }
     bucket.delete("ns", &[("b", None)]).await.unwrap();
     let keys = |noted: &[(String, kv::Version)]| noted.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
-    // In the order of their messages.
     let all = noted(&bucket).await;
     assert_eq!(keys(&all), ["a", "c", "b"]);
     let first = bucket.notes(0, (1000, 1)).await.unwrap();
@@ -331,7 +319,6 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     drop(bucket);
     let bucket = paired(&nats).await;
     assert_eq!(noted(&bucket).await, all);
-    // The other store has two of them, and one was written since.
     bucket.filled().await.unwrap();
     bucket.put("ns", vec![put("c")]).await.unwrap();
     bucket.unnote(
@@ -349,7 +336,6 @@ async fn what_the_other_store_lacks_is_known_to_a_new_process() {
     let rest: Vec<_> =
         noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version)).collect();
     bucket.unnote(&rest);
-    // Keys that are marked later are not forgotten, whatever their age.
     while {
         written(&bucket).await;
         !noted(&paired(&nats).await).await.is_empty()
@@ -385,7 +371,7 @@ async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_s
     let keys = async || noted(&bucket).await.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
     SECOND.fetch_add(60, SeqCst);
     assert_eq!(bucket.sweep().await.unwrap().0.len(), 2);
-    // The other store expires `given` itself. It has not received `kept`, which stays marked.
+    // The other store expires `given` itself.
     assert_eq!(keys().await, ["kept"]);
     SECOND.fetch_add(TOMBSTONE.as_secs(), SeqCst);
     bucket.sweep().await.unwrap();
@@ -396,7 +382,6 @@ async fn what_is_over_is_not_given_again_and_is_not_forgotten_before_the_other_s
     assert!(bucket.look("ns", "kept").await.unwrap().is_none());
 }
 
-/// Statistics of a server's streams.
 async fn streams(monitor: u16) -> serde_json::Value {
     let mut stream = TcpStream::connect(("127.0.0.1", monitor)).await.unwrap();
     stream.write_all(b"GET /jsz HTTP/1.0\r\n\r\n").await.unwrap();
@@ -439,7 +424,6 @@ async fn who_alone_writes_much_is_not_sent_it_and_hears_of_others_all_the_same()
             sleep(Duration::from_millis(10)).await;
         }
     }
-    // A new process finds exactly the keys that are marked for the other store.
     let known = noted(&bucket).await.into_iter().map(|(key, version)| (format!("ns\0{key}"), version));
     bucket.unnote(&known.collect::<Vec<_>>());
     write_until_alone().await;

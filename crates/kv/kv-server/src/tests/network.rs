@@ -1,5 +1,5 @@
-//! Tests of a network of five data centres with one store: requests, notifications, copies, and failing
-//! links. Links are function calls that are counted and can be cut. The tests control the clock.
+//! Tests of a network of five data centres with one store: requests, notifications, copies, and
+//! failing links.
 
 mod history;
 mod namespaces;
@@ -24,7 +24,7 @@ use tokio::{sync::Notify, task::JoinHandle};
 use super::*;
 use crate::{CopyReport, PeerError, PeerLinks, Sending};
 
-/// Two data centres in Europe with the store in the first one, two in America and one in Asia.
+/// The store is in the first data centre.
 const NAMES: [(&str, &str); 5] = [("lhr", "eu"), ("fra", "eu"), ("nyc", "us"), ("sea", "us"), ("sin", "as")];
 const LHR: usize = 0;
 const FRA: usize = 1;
@@ -41,23 +41,19 @@ struct Wires {
     services: OnceLock<Vec<Arc<Service>>>,
     /// Pairs of sender and receiver.
     cut: Mutex<HashSet<(usize, usize)>>,
-    /// Whether data centres detect a cut link before they use it.
+    /// Data centres detect a cut link before they use it.
     is_known: bool,
     asked: AtomicUsize,
     told: AtomicUsize,
-    /// Delays the next response of this data centre to a request with this method.
     held: Mutex<Option<Held>>,
-    /// The ids of the data centres in the network's file.
     order: Mutex<Vec<usize>>,
-    /// The `Content-Length` of the last forwarded write.
     length: Mutex<Option<String>>,
 }
 
-/// The data centre, the method, the notification that a response is ready, and the notification to release
-/// it.
+/// The data centre, the method, the notification that a response is ready, and the notification to
+/// release it.
 type Held = (usize, Method, Arc<Notify>, Arc<Notify>);
 
-/// The links of one data centre.
 struct From {
     here: DataCentreId,
     wires: Arc<Wires>,
@@ -173,7 +169,6 @@ impl World {
         Self::of(true).await
     }
 
-    /// `is_known`: whether data centres detect cut links before they use them.
     async fn of(is_known: bool) -> Self {
         Self::with(is_known, &[LHR]).await
     }
@@ -182,7 +177,6 @@ impl World {
         Self::in_folder(is_known, stores, TempDir::new().unwrap(), false).await
     }
 
-    /// With the files in a folder. `have_disks`: whether data centres without a store keep values on disk.
     async fn in_folder(is_known: bool, stores: &[usize], folder: TempDir, have_disks: bool) -> Self {
         let file = |store: usize| Place::File(folder.path().join(format!("{}.redb", NAMES[store].0)));
         let places: Vec<_> = stores.iter().map(|&store| (store, file(store))).collect();
@@ -257,7 +251,6 @@ impl World {
         self.ask(centre, Method::GET, &format!("/{key}"), "").await
     }
 
-    /// Runs the request in the background.
     fn reading(self: &Arc<Self>, centre: usize, target: String) -> JoinHandle<Answer> {
         let world = Arc::clone(self);
         tokio::spawn(async move { world.ask(centre, Method::GET, &target, "").await })
@@ -269,7 +262,6 @@ impl World {
         put.field("kv-version").to_owned()
     }
 
-    /// Advances the clock of all data centres.
     fn pass(&self, seconds: u64) {
         for service in &self.services {
             service.let_pass_ms.fetch_add(seconds * 1000, SeqCst);
@@ -280,8 +272,6 @@ impl World {
         self.wires.cut.lock().unwrap().extend([(a, b), (b, a)]);
     }
 
-    /// Delays the next response of a data centre to a request with this method. The first notification
-    /// reports that the response is ready, the second one releases it.
     fn hold(&self, centre: usize, method: Method) -> (Arc<Notify>, Arc<Notify>) {
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         *self.wires.held.lock().unwrap() = Some((centre, method, Arc::clone(&begun), Arc::clone(&go_on)));
@@ -292,7 +282,7 @@ impl World {
         self.wires.cut.lock().unwrap().clear();
     }
 
-    /// Waits until all notifications are delivered or abandoned. Returns the number of delivered ones.
+    /// Returns the number of delivered notifications.
     async fn told(&self) -> usize {
         loop {
             let network = self.services[LHR].report().network.unwrap();
@@ -308,7 +298,6 @@ impl World {
     }
 }
 
-/// Finds a key with these regional and upper tiers, in the region of `of`.
 fn key_with(world: &World, wanted: impl Fn(usize, usize) -> bool, of: usize) -> String {
     let namespace = Namespace::id_of("sessions");
     let is_it = |key: &String| {
@@ -330,19 +319,16 @@ async fn a_read_goes_by_the_places_of_its_key_and_leaves_copies_there() {
     let version = world.put(LHR, &key, "1").await;
     let first = world.get(SEA, &key).await;
     assert_eq!((first.text(), first.source(), first.field("kv-version")), ("1", "store", version.as_str()));
-    // Requests to the regional tier, the upper tier and the store.
     assert_eq!((world.asked(), first.field("cf-cache-status")), (3, "MISS"));
     let again = world.get(SEA, &key).await;
     assert_eq!((again.text(), again.source(), again.field("cf-cache-status")), ("1", "lower", "HIT"));
     assert_eq!(world.asked(), 3);
-    // The regional tier serves its own clients from its copy.
     assert_eq!(world.get(NYC, &key).await.source(), "lower");
     world.services[NYC].copies.forget_all();
     assert_eq!(world.get(NYC, &key).await.source(), "upper");
     world.services[SEA].copies.forget_all();
     assert_eq!(world.get(SEA, &key).await.source(), "regional");
     assert_eq!(world.asked(), 5);
-    // Ages add up over all tiers.
     world.services[SEA].copies.forget_all();
     world.pass(30);
     let old = world.get(SEA, &key).await;
@@ -368,7 +354,7 @@ async fn that_there_is_no_value_is_kept_for_a_shorter_time() {
     world.pass(10);
     absent("lower").await;
     assert_eq!(world.asked(), 2);
-    // The copy is refreshed in the background from an age of 14 to 18 seconds on.
+    // The refresh starts at an age of 14 to 18 seconds.
     world.pass(9);
     absent("lower").await;
     while world.asked() < 4 {
@@ -430,10 +416,9 @@ async fn an_answer_that_began_before_a_write_is_nobodys_copy() {
     begun.notified().await;
     world.put(LHR, &key, "new").await;
     world.told().await;
-    // The read does not wait for the older response in flight.
     assert_eq!(world.get(FRA, &key).await.text(), "new");
     go_on.notify_one();
-    // The notified tiers know that a newer version exists, and request it.
+    // The notified tiers know that a newer version exists.
     assert_eq!(reading.await.unwrap().text(), "new");
     assert_eq!(world.get(SIN, &key).await.text(), "new");
 }
@@ -444,7 +429,6 @@ async fn a_copy_is_asked_for_again_beside_the_answer_before_it_is_too_old() {
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
     world.put(LHR, &key, "1").await;
     world.get(SIN, &key).await;
-    // No notification is delivered.
     world.cut(LHR, SIN);
     world.cut(LHR, FRA);
     world.put(LHR, &key, "2").await;
@@ -459,7 +443,6 @@ async fn a_copy_is_asked_for_again_beside_the_answer_before_it_is_too_old() {
     while world.asked() < before + 2 || world.get(SIN, &key).await.text() == "1" {
         tokio::task::yield_now().await;
     }
-    // One request each to the upper tier and to the store.
     assert_eq!(world.asked(), before + 2);
     assert_eq!(world.get(SIN, &key).await.age(), 0);
     let network = world.services[SIN].report().network.unwrap();
@@ -479,7 +462,6 @@ async fn who_could_not_be_told_is_told_when_it_can_be() {
     world.heal();
     world.told().await;
     assert_eq!(world.get(SIN, &key).await.text(), "2");
-    // After the refresh period, the notification is abandoned.
     world.cut(LHR, SIN);
     world.put(LHR, &key, "3").await;
     world.pass(61);
@@ -512,7 +494,6 @@ async fn where_the_store_is_not_reached_copies_answer_while_they_may() {
                 refused.text()
             );
         }
-        // A failed write does not change the copy.
         assert_eq!(world.ask(SIN, Method::PUT, &format!("/{key}"), "2").await.status, 503);
         assert_eq!(world.get(SIN, &key).await.text(), "1");
         world.pass(61);
@@ -558,7 +539,6 @@ async fn a_large_value_passes_through_in_both_directions_and_is_kept_nowhere() {
         assert_eq!((got.source(), got.field("content-length")), ("store", "3000000"));
         assert!(got.body == value);
     }
-    // Only the version of the write is kept.
     assert!([SEA, NYC, FRA].iter().all(|&centre| world.services[centre].copies.bytes() < 1000));
     let too_long = vec![0; usize::try_from(Config::LARGEST).unwrap() + 1];
     let refused = world.ask(SEA, Method::PUT, &format!("/{key}"), too_long).await;
@@ -654,12 +634,10 @@ async fn what_each_would_answer_is_shown_and_changes_nothing() {
         assert_eq!(
             told,
             [
-                // This data centre has a copy since it served others.
                 ("lhr", Some("lower"), Some(1)),
                 ("fra", Some("lower"), Some(1)),
                 ("nyc", Some("lower"), Some(1)),
                 ("sea", Some("regional"), Some(1)),
-                // Its own route to the upper tier.
                 ("sin", Some("upper"), Some(1)),
             ]
         );
@@ -689,7 +667,6 @@ async fn who_says_something_wrong_over_a_link_is_refused() {
     assert_eq!(ask(Method::GET, &[("lh-tier-name", "lower"), namespace], "").await, StatusCode::BAD_REQUEST);
     let wrong = [("lh-tier-name", "upper"), ("lh-kv-ttl", "-1"), namespace];
     assert_eq!(ask(Method::GET, &wrong, "").await, StatusCode::BAD_REQUEST);
-    // This data centre has no store.
     for (method, word) in [(Method::PUT, "write"), (Method::GET, "store")] {
         let status = ask(method, &[("lh-tier-name", word), namespace], "1").await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{word}");
@@ -724,7 +701,6 @@ async fn an_old_answer_of_another_place_is_none_without_a_longer_cache_ttl() {
     world.told().await;
     assert_eq!(world.get(FRA, &key).await.text(), "1");
     world.pass(50);
-    // The response is too old on arrival.
     let (begun, go_on) = world.hold(FRA, Method::GET);
     world.cut(LHR, FRA);
     world.cut(LHR, SIN);
@@ -790,7 +766,6 @@ async fn many_values_on_their_way_have_their_place_and_their_length_until_the_st
         })
     };
     begun.notified().await;
-    // The request had no Content-Length.
     assert_eq!(world.wires.length.lock().unwrap().as_deref(), Some(&*pairs.len().to_string()));
     writing.abort();
     assert!(writing.await.unwrap_err().is_cancelled());
@@ -823,7 +798,6 @@ async fn who_has_another_number_in_a_new_file_is_told_by_its_name() {
     }
     *world.wires.order.lock().unwrap() = (0..NAMES.len()).collect();
     assert_eq!(world.get(SIN, &key).await.text(), "2");
-    // The notifications are repeated or abandoned.
     world.pass(61);
     world.told().await;
 }

@@ -16,7 +16,6 @@ async fn a_value_is_written_as_it_is_or_in_a_form() {
         let got = store.own(&path("GET", "/values/a%2Fb"), "", b"").await;
         assert_eq!(got.text(), "raw");
         assert!(got.field("expiration").is_some());
-        // An unencoded slash is part of the key.
         assert_eq!(store.own(&path("GET", "/values/a/b"), "", b"").await.text(), "raw");
         let form = b"--x\r\nContent-Disposition: form-data; name=\"metadata\"\r\n\r\n{\"m\": 1}\r\n\
         --x\r\nContent-Disposition: form-data; name=\"value\"; filename=\"f\"\r\nContent-Type: a/b\r\n\r\nin a\r\n--form\r\n--x--\r\n";

@@ -51,10 +51,9 @@ fn what_comes_from_elsewhere_and_is_older_than_what_is_known_is_not_kept() {
     assert_eq!(seen(), Some(Some("2".into())));
     copies.wrote(&name("a"), "4");
     assert_eq!((seen(), copies.version(&name("a")).as_deref()), (None, Some("4")));
-    // The response was in flight during a write.
     assert!(!copies.keep_newest(&name("a"), &of("3"), NOW, Some("2")));
     assert_eq!(seen(), None);
-    // The store was requested after the write was known: its response is kept, even if it has lost the write.
+    // The store was requested after the write was known, so its response is kept.
     assert!(copies.keep_newest(&name("a"), &of("3"), NOW, Some("4")));
     copies.wrote(&name("a"), "2");
     assert_eq!(seen(), Some(Some("3".into())));

@@ -1,4 +1,5 @@
-//! Histories of a correct store, which contain no violation, and each kind of violation injected into them.
+//! Histories of a correct store, which contain no violation, and each kind of violation injected
+//! into them.
 
 use proptest::prelude::*;
 
@@ -11,19 +12,15 @@ const STORE: usize = 0;
 /// The stamp and the value of the last write; 0 before the first.
 type Known = (u64, Option<u64>);
 
-/// A correct store in virtual time, with copies in two more data centres.
 struct Model {
     now: u64,
     known: Known,
-    /// The copy in each data centre, and when it was read from the store.
     copies: [Option<(Known, u64)>; 3],
     lives: [u32; 3],
-    /// Which processes were killed, and when.
     kills: Vec<(usize, u64)>,
     history: Vec<Operation>,
 }
 
-/// Random numbers that decide the next operation.
 type Draw = (u8, u8, u16, u16, u16);
 
 impl Model {
@@ -41,8 +38,6 @@ impl Model {
         model
     }
 
-    /// An operation takes effect now; it was sent earlier, and its response arrives later, so that operations
-    /// overlap.
     fn step(&mut self, (what, which, gap, before, after): Draw) {
         self.now += 1 + u64::from(gap) * 60_000;
         let centre = usize::from(which) % 3;
@@ -103,7 +98,6 @@ impl Model {
         }
     }
 
-    /// Clears the process of each operation during which that process was killed.
     fn forget_lives(&mut self) {
         for operation in &mut self.history {
             let has_ended = self.kills.iter().any(|(centre, at)| {
@@ -120,7 +114,6 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec(any::<Draw>(), 20..200)
 }
 
-/// A history of key 7: each operation takes 1 s and starts 2 s after the start of the previous one.
 fn history(did: impl IntoIterator<Item = (usize, Did)>) -> Vec<Operation> {
     let at = (1..).step_by(2).map(|second| second * SECOND);
     let operation = |((centre, did), sent)| Operation {
@@ -142,7 +135,6 @@ fn delete(stamp: u64) -> Did {
     Did::Delete(Outcome::Acknowledged(version(stamp, "lhr")))
 }
 
-/// A value whose number is that of its version.
 fn read(value: u64, age: u64) -> Did {
     seen(Some(value), Some(value), age)
 }
@@ -165,8 +157,6 @@ proptest! {
         prop_assert_eq!(kinds(&Model::run(&draws).history), []);
     }
 
-    /// An acknowledged write that the last read does not return is lost; after a lost deletion, the value has
-    /// reappeared.
     #[test]
     fn a_write_that_is_lost_is_found_in_any_history(draws in draws(), is_deletion in any::<bool>()) {
         let mut model = Model::run(&draws);
@@ -182,7 +172,6 @@ proptest! {
         prop_assert_eq!(kinds(&model.history), [(kind, write + 1, Some(write))]);
     }
 
-    /// A read in a data centre without the store that returns an older value than its reported age allows.
     #[test]
     fn a_stale_read_is_found_in_any_history(draws in draws()) {
         let mut model = Model::run(&draws);
@@ -202,10 +191,7 @@ proptest! {
 
 #[test]
 fn what_was_current_at_any_time_that_the_age_allows_is_right() {
-    // The newer write is acknowledged at 4 s, the read is sent at 5 s: a reported age of 1 s, less than 2 s,
-    // is correct.
     assert_eq!(kinds(&history([(0, put(1)), (0, put(2)), (1, read(1, 1))])), []);
-    // Sent at 9 s, the value must be 5 s old.
     let later =
         |age| history([(0, put(1)), (0, put(2)), (0, read(2, 0)), (0, read(2, 0)), (1, read(1, age))]);
     assert_eq!(kinds(&later(3)), [(Kind::Stale, 4, Some(1))]);
@@ -221,7 +207,6 @@ fn where_the_store_is_a_read_sees_what_was_acknowledged() {
     assert_eq!(kinds(&stale), [(Kind::Stale, 2, Some(1))]);
     let none = history([(1, put(1)), (0, seen(None, None, 0))]);
     assert_eq!(kinds(&none), [(Kind::Lost, 1, Some(0))]);
-    // A read may or may not see a write that is acknowledged during the read.
     let mut beside = stale;
     beside[2].sent = beside[1].answered;
     assert_eq!(kinds(&beside), []);
@@ -232,7 +217,6 @@ fn a_deleted_value_is_not_there_again() {
     let back = |last| history([(0, put(1)), (0, delete(2)), (0, last)]);
     assert_eq!(kinds(&back(read(1, 0))), [(Kind::Resurrected, 2, Some(1))]);
     assert_eq!(kinds(&back(seen(None, Some(2), 0))), []);
-    // A day later the tombstone has been dropped.
     assert_eq!(kinds(&back(seen(None, None, 0))), []);
     let unsure = history([(0, put(1)), (0, Did::Delete(Outcome::Unknown)), (0, seen(None, None, 0))]);
     assert_eq!(kinds(&unsure), []);
@@ -266,7 +250,6 @@ fn in_one_data_centre_versions_do_not_go_back_in_one_life() {
     assert_eq!(kinds(&back), []);
     back[3].life = None;
     assert_eq!(kinds(&back), []);
-    // Nor to an older version than was written in that data centre.
     let own = history([(0, put(1)), (1, put(2)), (1, read(1, 20))]);
     assert_eq!(kinds(&own), [(Kind::WentBack, 2, Some(1))]);
     // The store is persistent across processes, also for writes without a response.
@@ -291,8 +274,6 @@ fn of_two_stores_both_know_the_newest_version_in_the_end() {
         let stores = Stores::Two { at: [0, 2], well_until: 10 * SECOND };
         audit(history, &stores).into_iter().map(|found| (found.kind, found.at, found.against)).collect()
     };
-    // Each of the disconnected stores acknowledges a write; the first one has the newer version because of
-    // its clock. Reads return the local value.
     let apart = [(0, put(2)), (2, put(1)), (2, read(1, 0)), (1, read(1, 0))];
     let after = |ends: [Did; 2]| {
         let [here, there] = ends;
@@ -303,13 +284,12 @@ fn of_two_stores_both_know_the_newest_version_in_the_end() {
     assert_eq!(found(&after([seen(None, None, 0), read(2, 0)])), [(Kind::Lost, 4, Some(0))]);
     let deleted = history([(0, put(1)), (0, delete(2)), (2, read(1, 0)), (2, read(1, 0))]);
     assert_eq!(found(&deleted), [(Kind::Resurrected, 3, Some(1))]);
-    // In one data centre, versions do not go back before the first fault.
     let mut back = history([(0, put(1)), (0, put(2)), (1, read(2, 0)), (1, read(1, 0))]);
     assert_eq!(found(&back), [(Kind::WentBack, 3, Some(2))]);
     back[3].answered = 10 * SECOND;
     assert_eq!(found(&back), []);
-    // One store accepted the write; the other one had a newer record, so the write was repeated with a newer
-    // version. But the first store never accepts an older version.
+    // The write was repeated, because the other store had a newer record. The first store never
+    // accepts an older version.
     let again = |version| {
         history([(1, put(5)), (0, seen(Some(5), Some(version), 0)), (0, read(5, 0)), (2, read(5, 0))])
     };

@@ -15,7 +15,6 @@ impl Delays {
         Self { all, longest_ns }
     }
 
-    /// The upper bound of the total delay between two moments.
     pub(super) fn held(&self, [from, until]: [u64; 2]) -> u64 {
         let begin = self.all.partition_point(|delay| delay.from_ns < from.saturating_sub(self.longest_ns));
         let end = self.all.partition_point(|delay| delay.from_ns < until);

@@ -1,17 +1,17 @@
-//! A sample, and its division into parts that are bounded separately. Pure.
+//! A sample, and its division into parts that are bounded separately.
 
 /// A sample: its interval on the machine's monotonic clock, and its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
     /// The measured value.
     pub value_ms: f64,
-    /// The minimum of the value with an ideal emulator: the number of round trips multiplied by the shortest
-    /// round trip. Only the excess can be the emulator's error. 0 if unknown.
+    /// The minimum of the value with an ideal emulator: its round trips times the shortest round
+    /// trip; 0 if unknown. Only the excess can be the emulator's error.
     pub least_ms: f64,
     /// Start and end: the widest possible interval.
     pub whole_ns: [u64; 2],
-    /// Intervals with one exchange of packets with the other host, in order. An exchange that did not occur
-    /// is empty.
+    /// Intervals with one exchange of packets with the other host, in order; empty if it did not
+    /// occur.
     pub waits_ns: [[u64; 2]; WAITS],
 }
 
@@ -20,9 +20,7 @@ pub const WAITS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A packet travelled to the other host, and one returned.
     Wait([u64; 2]),
-    /// The content is unknown.
     Rest([u64; 2]),
 }
 
@@ -32,7 +30,6 @@ impl Span {
         Self { value_ms, least_ms: 0.0, whole_ns, waits_ns: [[0; 2]; WAITS] }
     }
 
-    /// The waits, and the intervals before, between and after them.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> {
         let [begin, end] = self.whole_ns;
         let waits = self.waits_ns.map(|wait| wait.map(|at| at.clamp(begin, end.max(begin))));
@@ -68,7 +65,7 @@ mod tests {
                 Part::Rest([90, 100]),
             ]
         );
-        // Waits may overlap because their exact times are unknown. The overlap counts for both.
+        // Waits may overlap, because their exact times are unknown. The overlap counts for both.
         assert_eq!(
             parts(span([[10, 50], [40, 120], [0; 2], [0; 2]])),
             [Part::Wait([10, 50]), Part::Wait([40, 100])]

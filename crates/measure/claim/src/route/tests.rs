@@ -13,7 +13,6 @@ fn flow(from: &str, to: &str, port: u16, slots: &[(u32, u64, u32)]) -> Flow {
     Flow { from: from.to_owned(), to: to.to_owned(), service: Service::tcp(port), slots, lateness }
 }
 
-/// A journal that starts at 1 s, with slots of 10 ms.
 fn journal() -> Journal {
     Journal {
         start_ns: 1000 * MS,
@@ -37,12 +36,10 @@ fn at(ms: u64) -> u64 {
     (1000 + ms) * MS
 }
 
-/// Equal one-way delays of a round trip.
 fn ways(rtt_ms: u64) -> [u64; 2] {
     [rtt_ms * MS / 2; 2]
 }
 
-/// The bound for an interval of unknown content.
 fn bound(journal: &Journal, from_ms: u64, until_ms: u64, rtt_ms: u64) -> f64 {
     let index = Index::from(journal.clone());
     let route = index.route("a", Some("b"), Some(Service::tcp(80)), ways(rtt_ms));
@@ -50,7 +47,7 @@ fn bound(journal: &Journal, from_ms: u64, until_ms: u64, rtt_ms: u64) -> f64 {
     route.bound_ms(&span, 0.5)
 }
 
-/// The bound for an interval with one exchange of packets; each direction takes 40 ms.
+/// One exchange of packets; each direction takes 40 ms.
 fn bound_of_wait(journal: &Journal, from_ms: u64, until_ms: u64) -> f64 {
     let index = Index::from(journal.clone());
     let route = index.route("a", Some("b"), Some(Service::tcp(80)), [40 * MS; 2]);
@@ -62,16 +59,12 @@ fn bound_of_wait(journal: &Journal, from_ms: u64, until_ms: u64) -> f64 {
 #[test]
 fn one_packet_a_round_trip_counts_in_each_direction() {
     let journal = journal();
-    // One round trip: the latest packet of each direction, 4 there and 3 back, of this service and this host
-    // only.
+    // One round trip: the latest packet of each direction, 4 and 3.
     assert_eq!(bound(&journal, 0, 99, 99), 7.0);
-    // Two round trips: slot 5 has two packets there, but it is not longer than a round trip, so only one of
-    // them counts: 4 + 2 there, and 3 back.
+    // Two round trips: 4 + 2 there, because slot 5 is not longer than a round trip, and 3 back.
     assert_eq!(bound(&journal, 0, 99, 50), 9.0);
-    // Round trips of 5 ms: two packets per slot, so 4 + 4 + 2 + 2 + 1 of the 20 possible packets there, and 3
-    // back.
+    // Round trips of 5 ms: two packets per slot, so 4 + 4 + 2 + 2 + 1 there, and 3 back.
     assert_eq!(bound(&journal, 0, 99, 5), 16.0);
-    // Only packets delivered in the interval count.
     assert_eq!(bound(&journal, 60, 80, 20), 0.0);
     assert_eq!(bound(&journal, 60, 95, 20), 2.0);
 }
@@ -88,15 +81,13 @@ fn what_holds_up_hosts_or_the_machine_counts_for_as_long_as_it_overlaps() {
 #[test]
 fn what_holds_up_programs_while_packets_are_in_flight_does_no_harm() {
     let journal = Journal { flows: Vec::new(), ..journal() };
-    // The interval is 90 ms, of which 80 ms are the path: b has the packet after 40 ms, and 10 ms to reply. b
-    // was delayed from 200 to 210.
+    // Of 90 ms, 80 are the path: b has the packet after 40 ms, and 10 ms to reply. b was delayed
+    // from 200 to 210.
     assert_eq!(bound_of_wait(&journal, 160, 250), 6.0);
     assert_eq!(bound_of_wait(&journal, 155, 245), 5.0);
     assert_eq!(bound_of_wait(&journal, 152, 242), 2.0, "two milliseconds of it may have been then");
     assert_eq!(bound_of_wait(&journal, 145, 235), 0.0, "it had answered");
     assert_eq!(bound_of_wait(&journal, 175, 265), 0.0, "it had no packet yet");
-    // The machine stalled from 400 to 450: before the packet left, while b had it, and when the reply
-    // arrived.
     assert_eq!(bound_of_wait(&journal, 445, 535), 5.0);
     assert_eq!(
         bound_of_wait(&journal, 365, 455),
@@ -106,7 +97,6 @@ fn what_holds_up_programs_while_packets_are_in_flight_does_no_harm() {
     assert_eq!(bound_of_wait(&journal, 315, 405), 5.0);
     // A program that is delayed only while it is idle replies in time.
     assert_eq!(bound_of_wait(&journal, 320, 400), 0.0);
-    // Delays of the measuring host count when it sends and when it receives the reply.
     let held = Held { host: "a".to_owned(), delays: vec![(600 * MS, 605 * MS, 3 * MS).into()] };
     let journal = Journal { hosts: vec![held], ..journal };
     assert_eq!([598, 514, 550].map(|from| bound_of_wait(&journal, from, from + 90)), [3.0, 3.0, 0.0]);
@@ -123,7 +113,7 @@ fn in_a_wait_a_packet_of_each_direction_counts_when_it_can_have_been_delivered()
 
 #[test]
 fn a_server_that_takes_its_time_is_not_round_trips() {
-    // Packets there, each a millisecond late, in each of 30 slots. One-way delays of 5 ms.
+    // Packets there, a millisecond late, in each of 30 slots. One-way delays of 5 ms.
     let slots: Vec<_> = (1..=30).map(|number| (number, MS, 100)).collect();
     let flows = vec![flow("a", "b", 80, &slots)];
     let journal = Journal { flows, hosts: Vec::new(), machine: Vec::new(), ..journal() };
@@ -134,7 +124,6 @@ fn a_server_that_takes_its_time_is_not_round_trips() {
     // A reply after 64 round trips: seven attempts if packets were lost.
     assert_eq!(route.bound_ms(&wait(10, 650), 0.5), 7.0);
     assert_eq!(route.bound_ms(&wait(10, 330), 0.5), 6.0);
-    // Unknown content: all round trips that fit, one in each slot.
     assert_eq!(route.bound_ms(&whole, 0.5), 30.0);
 }
 
@@ -152,7 +141,7 @@ fn waking_up_counts_twice_a_round_trip_and_nothing_exceeds_the_sample() {
     let sample = |value_ms, from| Span::whole(value_ms, [at(from), at(from + 20)]);
     let samples = [sample(20.5, 300), sample(20.0, 320), sample(21.0, 350)];
     assert_eq!(route.bounds_ms(&samples), [2.0, 2.0, 8.0]);
-    // Each sample takes at least 19 ms, so only the excess can be the emulator's error.
+    // Only the excess over 19 ms can be the emulator's error.
     let samples = samples.map(|sample| Span { least_ms: 19.0, ..sample });
     assert_eq!(route.bounds_ms(&samples), [1.5, 1.0, 2.0]);
 }
@@ -166,14 +155,13 @@ fn services_that_were_not_kept_apart_count_for_all() {
     assert!(Service::PING.covers(ping) && !Service::PING.covers(Service::tcp(0)));
 }
 
-/// Packets of one direction: the gap to the packet before and the lateness, both in microseconds.
+/// The gap to the packet before and the lateness, both in microseconds.
 fn packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop::collection::vec((0_u64..40_000, 0_u64..5000), 1..60)
 }
 
 proptest! {
-    /// The lateness of a random chain of packets, each at least a round trip after the one before, does not
-    /// exceed the bound.
+    /// Each packet of the chain is at least a round trip after the one before.
     #[test]
     fn no_chain_is_later_than_the_bound(packets in packets(), rtt_us in 100_u64..50_000, skip in 1_usize..4) {
         let mut at_us = 0;

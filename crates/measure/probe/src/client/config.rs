@@ -1,4 +1,5 @@
-//! Configuration of requests. The only place of the defaults in which a probe differs from other clients.
+//! Configuration of requests. The only place of the defaults in which a probe differs from other
+//! clients.
 
 use std::time::Duration;
 
@@ -19,8 +20,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Each request has its own connection. The number of connections is not limited, because the load generator limits
-    /// the number of requests.
+    /// One connection per request, and no limit of connections: the load generator limits requests.
     fn default() -> Self {
         Self {
             http: http_stack::client::Config {

@@ -1,6 +1,5 @@
-//! Why a measured request failed, as a short phrase that is stable between runs.
-//!
-//! Failures are counted by phrase, so a phrase contains no text from the server.
+//! Why a measured request failed, as a phrase that is stable between runs and contains no text from
+//! the server.
 
 use std::{fmt, io};
 
@@ -8,32 +7,25 @@ use http_stack::client::Phase;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A failure of HTTP or of the connection.
     Http(http_stack::Failure),
-    /// The request timed out in this step.
     Timeout(Phase),
-    /// The run ended before the response was complete.
     Abandoned,
     /// The request was due, but too many others were in flight.
     NotSent,
-    /// More redirects than [`crate::limits::REDIRECTS`].
     Redirects,
-    /// A redirect to a URL that cannot be requested.
     Location,
 }
 
 impl Failure {
-    /// A timeout without a step.
     pub(crate) const TIMEOUT: Self = Self::Http(http_stack::Failure::Timeout);
 
-    /// The phrase of [`Self::NotSent`].
     pub(crate) const NOT_SENT: &str = "not sent: too many in flight";
 
     pub(crate) fn from_io(error: &io::Error) -> Self {
         Self::Http(http_stack::Failure::from_io(error))
     }
 
-    /// Whether the measuring machine ran out of sockets, which is not the server's fault.
+    /// The measuring machine ran out of sockets, which is not the server's fault.
     pub(crate) fn is_own_shortage(phrase: &str) -> bool {
         [http_stack::Failure::OutOfFiles, http_stack::Failure::OutOfPorts]
             .iter()

@@ -7,14 +7,13 @@ use serde::Deserialize;
 
 use crate::{Error, limits};
 
-/// The name of a response field whose value becomes a label of each sample, under the same name in lower
-/// case.
+/// The name of a response field whose value becomes a label of each sample, under the same name in
+/// lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Field(HeaderName);
 
 impl Field {
-    /// The value in a response, up to [`limits::LABEL`] bytes; `None` if it is absent or not text.
     pub(crate) fn read(&self, headers: &HeaderMap) -> Option<(HeaderName, String)> {
         let lines: Vec<&str> =
             headers.get_all(&self.0).iter().map(|line| line.to_str()).collect::<Result<_, _>>().ok()?;
@@ -57,7 +56,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// Labels with another meaning: the probe's labels, and those of [`recording::Sample::label`].
+/// Labels of the probe, and those of [`recording::Sample::label`].
 const OWN: [&str; 20] = [
     "protocol", "lookup", "tls", "cipher", "resumed", "early", "queued", "retried", "object", "status",
     "reused", "remote", "local", "family", "fallback", "cache", "tier", "zone", "error", "label",

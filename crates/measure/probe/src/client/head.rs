@@ -11,7 +11,6 @@ pub(crate) struct Head {
     pub(crate) location: Option<String>,
     pub(crate) server_timing: Option<String>,
     pub(crate) told: Option<CacheOutcome>,
-    /// Fields that become labels.
     pub(crate) recorded: Vec<(HeaderName, String)>,
 }
 
@@ -28,8 +27,7 @@ impl Head {
         }
     }
 
-    /// Like [`Self::of`], for a response of which only the status matters; `None` if it has other relevant
-    /// fields.
+    /// `None` if fields other than the status matter.
     pub(crate) fn of_plain(reply: &Reply<'_>, record: &[Field]) -> Option<Self> {
         let says_more = |name: &str| {
             SAY_MORE.iter().any(|other| name.eq_ignore_ascii_case(other))
@@ -40,5 +38,5 @@ impl Head {
     }
 }
 
-/// Fields that must be parsed: fields that are always recorded, and Alt-Svc, which the client uses.
+/// Fields that must be parsed: the recorded ones, and Alt-Svc for the client.
 const SAY_MORE: [&str; 4] = ["location", "server-timing", "cache-status", "alt-svc"];

@@ -1,5 +1,5 @@
-//! The result of a finished request: numbers and static names, and text only if a server chose it. It is
-//! cheap to create on the measuring thread; [`Scribe`](super::scribe::Scribe) converts it to a sample.
+//! The result of a finished request: cheap to create on the measuring thread.
+//! [`SampleBuilder`](super::scribe::Scribe) converts it to a sample.
 
 use std::net::SocketAddr;
 
@@ -7,18 +7,13 @@ use http_stack::client::{Early, Trace};
 
 use super::{failure::Failure, head::Head};
 
-/// The result of a request. Times are in nanoseconds, and absent if the event did not happen.
+/// Times are in nanoseconds, and absent if the event did not happen.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// The scheduled start.
     pub(crate) intended: Option<u64>,
-    /// The page view that it belongs to.
     pub(crate) page: Option<u64>,
-    /// The redirect chain that it belongs to.
     pub(crate) chain: Option<u64>,
-    /// Its URL, if it belongs to a redirect chain.
     pub(crate) url: Option<String>,
-    /// The number of the requested object.
     pub(crate) object: Option<usize>,
     pub(crate) failure: Option<Failure>,
     pub(crate) started: Option<u64>,
@@ -34,7 +29,6 @@ pub(crate) struct Measured {
     pub(crate) names: Names,
 }
 
-/// Durations of the phases.
 #[derive(Debug, Default)]
 pub(crate) struct Phases {
     pub(crate) dns: Option<u64>,
@@ -46,7 +40,7 @@ pub(crate) struct Phases {
     pub(crate) load: Option<u64>,
 }
 
-/// Timestamps since the start of the request.
+/// Since the start of the request.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     pub(crate) first_interim: Option<u64>,
@@ -55,7 +49,6 @@ pub(crate) struct Stamps {
     pub(crate) last_byte: Option<u64>,
 }
 
-/// Labels of samples, with their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Names([Option<(&'static str, &'static str)>; 8]);
 
@@ -80,12 +73,11 @@ impl Names {
 }
 
 impl Measured {
-    /// A request that was due and was not sent, because too many were in flight.
     pub(crate) fn unsent(intended: u64) -> Self {
         Self { intended: Some(intended), failure: Some(Failure::NotSent), ..Self::default() }
     }
 
-    /// The result of a request. A failed one keeps its completed phases, and has no last byte.
+    /// A failed request keeps its completed phases, and has no last byte.
     pub(crate) fn of(trace: &Trace, head: Head, failure: Option<Failure>) -> Self {
         let since_start = |at: Option<u64>| at.map(|at| at.saturating_sub(trace.started));
         // Only the response proves that the request was written completely.

@@ -9,11 +9,9 @@ use http_stack::{
 
 use super::target::Target;
 
-/// A target, and its serialized HTTP/1.1 request.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared<'t> {
     pub(crate) target: Cow<'t, Target>,
-    /// The whole head of a GET without a body, ready to send.
     pub(crate) lines: Option<Vec<u8>>,
 }
 
@@ -43,5 +41,4 @@ impl<'t> From<&'t Target> for Cow<'t, Target> {
     }
 }
 
-/// More than most heads need.
 const LINES: usize = 256;

@@ -4,22 +4,15 @@ use http_stack::{Bytes, Method, StatusCode, header};
 
 use super::target::Target;
 
-/// The result of a response with respect to redirects.
 #[derive(Debug)]
 pub(crate) enum Redirect {
-    /// The response is not a redirect.
     None,
-    /// Another request.
     To(Box<Target>),
-    /// A redirect that cannot be followed, such as to a URL of another scheme.
     Unusable,
 }
 
-/// The redirect of a response with `status` and `location` to the request `from`.
-///
-/// 303, and 301 and 302 after a POST, change the request to a GET without a body (RFC 9110 section 15.4, as
-/// browsers do); 307 and 308 repeat the request. Credentials are sent only to the origin that they were given
-/// for.
+/// 303, and 301 and 302 after a POST, change to a GET without a body (RFC 9110 section 15.4); 307
+/// and 308 repeat the request. Credentials are sent only to the origin that they were given for.
 pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Redirect {
     let repeats = match status {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => from.method != Method::POST,
@@ -44,7 +37,7 @@ pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Redirec
     Redirect::To(Box::new(next))
 }
 
-/// Resolves a reference against the URL of the request (RFC 3986 section 5.2).
+/// RFC 3986 section 5.2.
 fn resolve(base: &Target, reference: &str) -> String {
     let reference = reference.split('#').next().unwrap_or_default();
     let scheme = base.origin.scheme.name();
@@ -69,7 +62,6 @@ fn resolve(base: &Target, reference: &str) -> String {
     format!("{root}{path}{query}")
 }
 
-/// Splits off the query with its question mark.
 fn split_query(text: &str) -> (&str, &str) {
     text.split_at(text.find('?').unwrap_or(text.len()))
 }
@@ -79,7 +71,7 @@ fn has_scheme(reference: &str) -> bool {
     reference.find(['/', '?', ':']).is_some_and(|at| reference.as_bytes().get(at) == Some(&b':'))
 }
 
-/// Removes "." and ".." segments (RFC 3986 section 5.2.4).
+/// RFC 3986 section 5.2.4.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let segments: Vec<&str> = path.split('/').skip(1).collect();

@@ -1,4 +1,4 @@
-//! Converts results of requests to samples, which reuse the same memory: unchanged parts are not written
+//! Converts results of requests to samples. The sample is reused: unchanged parts are not written
 //! again.
 
 use std::net::SocketAddr;
@@ -12,19 +12,16 @@ use super::{
 };
 use crate::Family;
 
-/// Writes each sample over the previous one.
 #[derive(Debug, Default)]
 pub(crate) struct SampleBuilder {
     sample: Sample,
     remote: Option<SocketAddr>,
     local: Option<SocketAddr>,
     names: Names,
-    /// Labels of the sample that are response fields.
     recorded: Vec<HeaderName>,
 }
 
 impl SampleBuilder {
-    /// Converts the result of a request.
     pub(crate) fn sample(&mut self, measured: Measured) -> &Sample {
         self.set_addresses(&measured);
         self.set_labels(&measured);
@@ -82,7 +79,6 @@ impl SampleBuilder {
             labels.clear();
             labels.extend(self.names.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
-        // The label explains the failure.
         let location = measured.head.location.as_ref();
         let location = location.filter(|_| measured.failure == Some(Failure::Location));
         let own = [
@@ -120,7 +116,6 @@ mod tests {
 
     use super::{super::head::Head, *};
 
-    /// The samples differ in everything that the scribe keeps between samples.
     #[test]
     fn nothing_is_left_of_the_sample_before() {
         let trace = |protocol, port: Option<u16>| {

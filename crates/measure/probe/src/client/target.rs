@@ -19,7 +19,7 @@ use crate::{Error, catalogue::Catalogue};
 #[derive(Debug, Clone)]
 pub struct Target {
     pub(crate) origin: Origin,
-    /// Path and query; begins with a slash, or is "*".
+    /// Begins with a slash, or is "*".
     pub(crate) path: uri::PathAndQuery,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
@@ -30,7 +30,8 @@ impl Target {
     /// Sets the method instead of GET.
     ///
     /// # Errors
-    /// When `method` is not a token (RFC 9110 section 9.1), or is CONNECT, which requests no resource.
+    ///
+    /// `method` is not a token (RFC 9110 section 9.1), or is CONNECT, which requests no resource.
     pub fn method(mut self, method: &str) -> Result<Self, Error> {
         let refused =
             || Error::Request { text: method.to_owned(), what: "an HTTP method that can be measured" };
@@ -41,7 +42,8 @@ impl Target {
     /// Adds a header field; replaces a default field of the same name.
     ///
     /// # Errors
-    /// When the name is not a token or the value has control characters.
+    ///
+    /// The name is not a token or the value has control characters.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let refused = |text: &str, what| Error::Request { text: text.to_owned(), what };
         // The value may be a secret, so the error does not contain it.
@@ -59,7 +61,8 @@ impl Target {
     /// Adds a header field in the form "Name: value".
     ///
     /// # Errors
-    /// When it is not a header field, or sets the length of the request, which follows from the request.
+    ///
+    /// It is not a header field, or sets the length of the request, which follows from the request.
     pub fn header_line(self, line: &str) -> Result<Self, Error> {
         let refused = |what| Error::Request { text: line.to_owned(), what };
         let Some((name, value)) = line.split_once(':') else {
@@ -77,7 +80,6 @@ impl Target {
         self.header(name, value.trim())
     }
 
-    /// The names of the header fields that the user set, in order and without duplicates.
     pub(crate) fn added_headers(&self) -> impl Iterator<Item = &str> {
         let is_default = |name: &HeaderName| {
             DEFAULTS.iter().any(|(default, value)| {
@@ -92,7 +94,6 @@ impl Target {
         self.origin.address()
     }
 
-    /// Replaces the placeholder in the URL by the number of an object.
     pub(crate) fn object(&self, number: usize) -> Self {
         let path = self.path.as_str().replace(Catalogue::PLACE, &number.to_string());
         // Digits replace two braces, so the path stays valid.
@@ -104,7 +105,6 @@ impl Target {
         self.path.as_str().contains(Catalogue::PLACE)
     }
 
-    /// The request to send. It contains path and query of the URL; the rest is in the origin.
     pub(crate) fn request(&self) -> Request<Body> {
         let mut request = Request::new(Body::whole(self.body.clone()));
         *request.method_mut() = self.method.clone();
@@ -159,11 +159,10 @@ impl fmt::Display for Target {
     }
 }
 
-/// The remedy for a user name in a URL.
 const CREDENTIALS: &str = "; leave that out and send it as a header: \
      -H \"Authorization: Basic $(printf %s USER:PASSWORD | base64 -w 0)\"";
 
-/// Default header fields. There is no accept-encoding: bodies are discarded, not decoded.
+/// No accept-encoding: bodies are discarded, not decoded.
 const DEFAULTS: [(HeaderName, &str); 2] =
     [(header::ACCEPT, "*/*"), (header::USER_AGENT, concat!("longhaul/", env!("CARGO_PKG_VERSION")))];
 

@@ -14,26 +14,26 @@ pub struct Config {
     pub pace: Pace,
     /// No request starts after this. `None`: no limit.
     pub duration: Option<Duration>,
-    /// Requests per start: those of a page are sent concurrently on separate connections. `None`: one
-    /// request.
+    /// Requests per start: those of a page are sent concurrently on separate connections. `None`:
+    /// one request.
     pub page: Option<NonZeroU32>,
-    /// Selects an object for each request; its number replaces the placeholder in the URL. `None`: the URL is
-    /// used unchanged.
+    /// Selects an object for each request; its number replaces the placeholder in the URL. `None`:
+    /// the URL is used unchanged.
     pub catalogue: Option<Catalogue>,
-    /// Maximum number of starts: requests, of which a chain of redirects is one, or pages. `None`: no limit.
+    /// Maximum number of starts, each a page or a request with its redirects. `None`: no limit.
     /// Without any limit, the run lasts until it is stopped.
     pub count: Option<u64>,
-    /// How long requests in flight may take to finish after the last start; then they are aborted and fail.
+    /// How long requests in flight may take after the last start; then they are aborted and fail.
     pub grace: Duration,
     /// Seed of a Poisson schedule; the same seed makes the same schedule.
     pub seed: u64,
     /// Delay of an open loop's schedule, to interleave concurrent runs.
     pub offset: Duration,
-    /// Maximum number of requests in flight. A request that is due beyond it, or beyond the limit of open
+    /// Maximum number of requests in flight. A request beyond it, or beyond the limit of open
     /// files, is not sent, which makes the run invalid.
     pub max_in_flight: usize,
-    /// The run is invalid if more than one request in a thousand starts later than this after its intended
-    /// time.
+    /// The run is invalid if more than one request in a thousand starts later than this after its
+    /// intended time.
     pub lateness_limit: Duration,
     /// The run is invalid if the generator's thread uses more than this share of a core.
     pub cpu_limit: f64,
@@ -51,11 +51,12 @@ pub enum Pace {
         /// Their spacing.
         arrival: Arrival,
     },
-    /// Open loop: the schedule of a recording. The run ends with it, unless another limit ends it first.
+    /// Open loop: the schedule of a recording. The run ends with it, unless another limit ends it
+    /// first.
     Replay(Replay),
-    /// Closed loop: this many workers, each of which starts a request when its last one is done. Measures
-    /// throughput. It hides stalls: while the server does not respond, no requests are sent, so a stall of a
-    /// second is one slow sample per worker and not a second's worth of them ("coordinated omission").
+    /// Closed loop: each worker starts a request when its last one is done. Measures throughput,
+    /// but hides stalls: a stall of a second is one slow sample per worker ("coordinated
+    /// omission").
     Closed {
         /// Workers.
         concurrency: usize,
@@ -76,13 +77,12 @@ impl Config {
         "10/s".parse().expect("10/s is a frequency")
     }
 
-    /// Requests per start of the schedule or of a worker.
     pub(crate) fn requests_a_start(&self) -> u32 {
         self.page.map_or(1, NonZeroU32::get)
     }
 
-    /// This configuration for one of several concurrent runs, counted from 0: requests at equal intervals are
-    /// interleaved, random ones are independent of each other.
+    /// The configuration of one of several concurrent runs, counted from 0: constant schedules are
+    /// interleaved, random ones independent.
     #[must_use]
     pub fn turn(&self, number: u32, of: u32) -> Self {
         let mut config = self.clone();

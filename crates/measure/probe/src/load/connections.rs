@@ -13,15 +13,16 @@ use crate::client;
 pub enum Connections {
     /// A connection for each request, like a first visit.
     New,
-    /// A connection for each request, with resumption of an earlier TLS session if the server allows it.
+    /// A connection for each request, with resumption of an earlier TLS session if the server
+    /// allows it.
     Resume,
-    /// Like `Resume`, with the request in 0-RTT data if the session allows it and the request is safe to
-    /// replay.
+    /// Like `Resume`, with the request in 0-RTT data if the session allows it and the request is
+    /// safe to replay.
     Early,
     /// Shared connections for the whole run.
     Reuse,
-    /// Several concurrent requests per start of the schedule or of a worker, on separate connections: up to
-    /// [`OF_A_PAGE`] for HTTP/1.1, or one for HTTP/2 or HTTP/3, as a browser opens them for a page.
+    /// Several concurrent requests per start, on separate connections, as a browser opens them for
+    /// a page: up to [`OF_A_PAGE`] for HTTP/1.1, or one for HTTP/2 or HTTP/3.
     Pages,
 }
 
@@ -29,7 +30,7 @@ impl Connections {
     /// All variants, in the order of the help text.
     pub const ALL: [Self; 5] = [Self::New, Self::Resume, Self::Early, Self::Reuse, Self::Pages];
 
-    /// The word for it in files, on the command line and in a recording's conditions.
+    /// Its name in files, on the command line and in a recording's conditions.
     pub fn name(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -53,8 +54,8 @@ impl Config {
         }
     }
 
-    /// Sets how requests share connections. `requests` is the number per page, and ignored for other
-    /// variants.
+    /// Sets how requests share connections. `requests` is the number per page, and ignored for
+    /// other variants.
     pub fn set_connections(&mut self, connections: Connections, requests: NonZeroU32) {
         let http = &mut self.client.http;
         self.page = (connections == Connections::Pages).then_some(requests);

@@ -1,4 +1,4 @@
-//! The generator: starts requests when the schedule or the workers require it, and waits for the end of each.
+//! Starts requests when the schedule or the workers require it, and waits for the end of each.
 
 use std::{
     future::Future,
@@ -36,43 +36,35 @@ use crate::{
     timer::Timer,
 };
 
-/// State that all requests of a run share.
 pub(crate) struct Generator {
     pub(crate) client: Client,
     pub(crate) target: Prepared<'static>,
     pub(crate) config: Config,
     pub(crate) samples: mpsc::Sender<Measured>,
     pub(crate) progress: Progress,
-    /// The caller's request to end the run.
     pub(crate) stop: ShutdownSignal,
-    /// The run's internal stop: after one request to stop, nothing more is sent; after a second, requests in
-    /// flight are aborted.
+    /// The run's internal stop: the first request stops sending, the second aborts requests in
+    /// flight.
     pub(crate) halt: ShutdownSignal,
     /// One permit per request in flight or per worker.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
-    /// Selects the objects, if there are several.
     pub(crate) draws: Option<Mutex<Draws>>,
-    /// Pages started.
     pub(crate) pages: AtomicU64,
 }
 
-/// The generator's measurements of itself.
 pub(crate) struct SelfReport {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
-    /// CPU time that it used while it sent.
     pub(crate) cpu: Duration,
-    /// Requests that were due before the run's end and could not be sent until then.
+    /// Requests due before the run's end that could not be sent until then.
     pub(crate) left_over: u64,
-    /// Whether the run was stopped before its end.
     pub(crate) interrupted: bool,
     /// The start of the samples' clock, on the machine's monotonic clock.
     pub(crate) started_monotonic_ns: Option<u64>,
 }
 
 impl Generator {
-    /// The whole run: sends, then waits for requests in flight.
     pub(crate) async fn run(self: Arc<Self>) -> io::Result<SelfReport> {
         let clock = self.client.clock();
         let (began, cpu_before) = (clock.now(), sys::thread_cpu());
@@ -91,8 +83,8 @@ impl Generator {
                 0
             }
         };
-        // A stop while the last requests are in flight, or in a run without an end, is not an interruption,
-        // unless a second one aborts them.
+        // A stop during the last requests, or in a run without an end, is an interruption only if a
+        // second one aborts them.
         let replays = matches!(self.config.pace, Pace::Replay(_));
         let has_end = replays || self.config.duration.is_some() || self.config.count.is_some();
         let ended_early = has_end && self.stop.is_requested();
@@ -110,9 +102,8 @@ impl Generator {
         })
     }
 
-    /// Open loop: starts each request on schedule, independently of the others. Returns the number of
-    /// requests that were due before the end and could not be sent; `due(from, to)` counts the scheduled
-    /// requests of an interval.
+    /// Open loop. `due(from, to)` counts the scheduled requests of an interval. Returns how many
+    /// due ones were not sent.
     async fn follow(
         self: &Arc<Self>,
         schedule: impl Iterator<Item = Duration>,
@@ -144,7 +135,6 @@ impl Generator {
                     let left = self.config.count.map_or(left, |count| left.min(count.saturating_sub(made)));
                     return Ok(left.saturating_mul(self.config.requests_a_start().into()));
                 }
-                // Behind the schedule: send due requests, but let the requests in flight progress.
                 burst += 1;
                 if burst % BURST == 0 {
                     tokio::task::yield_now().await;
@@ -179,7 +169,6 @@ impl Generator {
         drop(permit);
     }
 
-    /// Makes the request or the page of one start; returns whether all of it succeeded.
     async fn measure(
         self: &Arc<Self>,
         intended: Option<u64>,
@@ -197,12 +186,10 @@ impl Generator {
                 this.request(&client, Some(page), intended, insisted).await
             });
         }
-        // Requests neither panic nor are they cancelled, unless the whole run is.
         others.join_all().await.into_iter().all(|went_well| went_well)
     }
 
-    /// Makes one request with its redirects, aborted when `insisted` completes; returns whether all of it
-    /// succeeded.
+    /// Aborted when `insisted` completes. Returns whether the whole chain succeeded.
     async fn request(
         &self,
         client: &Client,
@@ -227,7 +214,6 @@ impl Generator {
         went_well
     }
 
-    /// The number of the next object.
     fn draw(&self) -> Option<usize> {
         let draws = self.draws.as_ref()?;
         Some(draws.lock().unwrap_or_else(PoisonError::into_inner).draw())
@@ -240,7 +226,6 @@ impl Generator {
         }
     }
 
-    /// Closed loop: workers that start a request when their last one is done.
     async fn spawn_workers(self: &Arc<Self>, concurrency: usize) {
         let is_closing = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(self.config.count.unwrap_or(u64::MAX)));
@@ -274,7 +259,6 @@ impl Generator {
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
         {
             if !self.measure(None, insisted.as_mut()).await {
-                // That request was aborted, and `insisted` has completed.
                 if self.halt.is_insisted() {
                     break;
                 }
@@ -284,8 +268,7 @@ impl Generator {
         drop(permit);
     }
 
-    /// Waits for requests in flight, as long as grace and caller allow; then aborts them. Returns whether the
-    /// caller requested it.
+    /// Waits as long as grace and caller allow. Returns whether the caller requested the end.
     async fn drain(&self) -> bool {
         let insisted = tokio::select! {
             () = self.all_done() => return false,
@@ -310,8 +293,7 @@ impl Generator {
     }
 }
 
-/// The number of requests that a schedule of this rate has in an interval, or 1 without an end. An estimate,
-/// because drawing them all may take as long as sending them.
+/// 1 without an end. An estimate: drawing all requests may take as long as sending them.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -322,13 +304,11 @@ fn due(rate: Frequency, from: Duration, to: Option<Duration>) -> u64 {
     ((rest.as_secs_f64() * rate.per_second()).round() as u64).max(1)
 }
 
-/// How long after its end a run still sends requests that were due before: a stall of the machine then loses
-/// no request, and an unattainable rate does not prolong the run.
+/// A stall then loses no request, and an unattainable rate does not prolong the run.
 const CATCH_UP_NS: u64 = 100_000_000;
 
-/// Requests sent in a row when behind the schedule, before other tasks run: about a millisecond of work.
+/// Requests in a row before other tasks run: about a millisecond of work.
 const BURST: u64 = 32;
 
-/// Pause of a worker after a failure: against a closed port it would produce hundreds of thousands of
-/// failures per second.
+/// Against a closed port, a worker would produce hundreds of thousands of failures per second.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);

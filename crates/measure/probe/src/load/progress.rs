@@ -22,7 +22,7 @@ struct Counters {
 /// The distributions of a run so far, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Live {
-    /// Median duration of responses, counted from the intended start of the request if there is a schedule.
+    /// Median duration of responses, from the intended start of the request if there is a schedule.
     pub p50: u64,
     /// The 90th percentile.
     pub p90: u64,
@@ -50,7 +50,7 @@ impl Progress {
         self.counters.failed.load(Relaxed)
     }
 
-    /// Its distributions, some tenths of a second old; `None` before the first response.
+    /// The distributions so far, some tenths of a second old; `None` before the first response.
     pub fn live(&self) -> Option<Live> {
         *self.counters.live.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -19,10 +19,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads a recording of any format that contains start times. A scheduled time takes precedence over an
-    /// actual start. Hops of a redirect are skipped: a client that follows redirects makes them again.
+    /// Reads a recording of any format that contains start times; scheduled times take precedence.
+    /// Skips hops of redirects, which a client that follows redirects makes again.
     ///
     /// # Errors
+    ///
     /// The recording cannot be read, has no start times, or more requests than [`MOST_TIMES`].
     pub fn read(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Replay { source };
@@ -43,7 +44,6 @@ impl Replay {
         &self.times
     }
 
-    /// The number of requests in an interval.
     pub(crate) fn due(&self, from: Duration, to: Option<Duration>) -> u64 {
         let before = |end: Duration| self.times.partition_point(|&at| at < end);
         (to.map_or(self.times.len(), before).saturating_sub(before(from))) as u64

@@ -14,7 +14,6 @@ use crate::{
     summary::Tally,
 };
 
-/// The recording so far, and its summary.
 pub(crate) struct SampleWriter<W: Write> {
     pub(crate) recording: Writer<W>,
     pub(crate) tally: Tally,
@@ -26,7 +25,6 @@ pub(crate) struct SampleWriter<W: Write> {
 }
 
 impl<W: Write> SampleWriter<W> {
-    /// A recording that has its header and no samples.
     pub(crate) fn new(recording: Writer<W>, metrics: Option<Metrics>, progress: Progress) -> Self {
         Self {
             recording,
@@ -39,7 +37,7 @@ impl<W: Write> SampleWriter<W> {
         }
     }
 
-    /// Writes samples until all senders are dropped. If the recording cannot be written, halts the run.
+    /// Halts the run if the recording cannot be written.
     pub(crate) fn keep(
         mut self,
         mut samples: mpsc::Receiver<Measured>,
@@ -87,8 +85,7 @@ impl<W: Write> SampleWriter<W> {
     }
 }
 
-/// Waits for more samples: waking this thread for each sample would cost the measuring thread more than a
-/// batch.
+/// Waking this thread for each sample would cost the measuring thread more than a batch.
 #[expect(clippy::disallowed_methods, reason = "nothing is measured here, and nobody waits")]
 fn linger() {
     std::thread::sleep(LINGER);
@@ -97,8 +94,7 @@ fn linger() {
 /// Filling the queue within this time would take four million samples per second.
 const LINGER: Duration = Duration::from_millis(2);
 
-/// Samples taken off the queue together.
 const BATCH: usize = 256;
 
-/// Frequent enough for a user who follows the file, and rare compared with the samples of a fast run.
+/// Frequent enough for a user who follows the file.
 const FLUSH_INTERVAL_NS: u64 = 200_000_000;

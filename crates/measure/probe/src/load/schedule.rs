@@ -15,8 +15,7 @@ pub enum Arrival {
     /// At equal intervals, the first immediately.
     #[default]
     Constant,
-    /// Like many independent users: intervals are exponential (a Poisson process), so that some requests are
-    /// close together.
+    /// Like many independent users: intervals are exponential (a Poisson process).
     Poisson,
 }
 
@@ -24,7 +23,7 @@ impl Arrival {
     /// Both variants, in the order of the help text.
     pub const ALL: [Self; 2] = [Self::Constant, Self::Poisson];
 
-    /// The word for it in files, on the command line and in a recording's conditions.
+    /// Its name in files, on the command line and in a recording's conditions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Constant => "constant",
@@ -38,10 +37,8 @@ pub struct Schedule {
     nanos_per_request: f64,
     arrival: Arrival,
     rng: Xoshiro256PlusPlus,
-    /// Requests so far, for the constant schedule: times are multiplied, not added up, so that no error
-    /// accumulates.
+    /// For the constant schedule: times are multiplied, not added up, so that no error accumulates.
     made: u64,
-    /// Time of the last request, for the Poisson schedule.
     nanos: f64,
 }
 
@@ -102,13 +99,12 @@ mod tests {
         let count = intervals.len() as f64;
         let mean = intervals.iter().sum::<f64>() / count;
         let variance = intervals.iter().map(|interval| (interval - mean).powi(2)).sum::<f64>() / count;
-        // Mean 1/rate, with standard error 1/rate/sqrt(n).
         assert!((mean * 100.0 - 1.0).abs() < 4.0 / count.sqrt(), "{mean}");
-        // Variance 1/rate^2; an exponential's fourth central moment is 9/rate^4, so its standard error is
-        // sqrt(8/n)/rate^2.
+        // Variance 1/rate^2; an exponential's fourth central moment is 9/rate^4, so its standard
+        // error is sqrt(8/n)/rate^2.
         assert!((variance * 1e4 - 1.0).abs() < 4.0 * (8.0 / count).sqrt(), "{variance}");
-        // Memoryless: the share of intervals longer than the mean is 1/e, and among these the share longer
-        // than twice the mean is also 1/e.
+        // Memoryless: the share of intervals longer than the mean is 1/e, and so is the share of
+        // these that are longer than twice the mean.
         let longer = |than: f64| intervals.iter().filter(|&&interval| interval > than).count() as f64;
         let one_over_e = (-1f64).exp();
         assert!((longer(0.01) / count - one_over_e).abs() < 4.0 * 0.5 / count.sqrt());

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{client::Failure, summary::Tally};
 
-/// The reasons why a run is invalid; empty if it is valid.
 pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if report.left_over > 0 {
@@ -43,13 +42,10 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
     doubts
 }
 
-/// Starting the first request takes some ms of CPU time, which dominates a short run. With less CPU time than
-/// this, the CPU share does not show that requests waited for each other.
+/// CPU time of the first request, which takes some ms. Below it, a CPU share shows no contention.
 const START: Duration = Duration::from_millis(20);
 
-/// The percentile of lateness that is compared with the limit: the 99.9th, or in a short run the percentile
-/// with ten requests beyond it, so that a single stall of the machine does not dominate; but at least the
-/// median. A single request has no schedule.
+/// The 99.9th, or in a short run one with ten requests beyond it: a single stall must not dominate.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn judged_percentile(requests: u64) -> f64 {
     (100.0 * (1.0 - 10.0 / requests.max(1) as f64)).clamp(50.0, 99.9)

@@ -1,15 +1,14 @@
-//! OpenTelemetry metrics in the JSON encoding of OTLP/HTTP, with the conventions for HTTP clients
-//! (<https://opentelemetry.io/docs/specs/semconv/http/http-metrics/>).
-//!
-//! The conventions also count the durations of failed requests. A failure has no duration here, so failures
-//! have a separate metric.
+//! OpenTelemetry metrics in the JSON encoding of OTLP/HTTP
+//! (<https://opentelemetry.io/docs/specs/semconv/http/http-metrics/>). Unlike there, failures have
+//! a separate metric.
 
 use otlp::{Attribute, Resource, histogram, sum};
 use serde_json::Value;
 
 use super::{BOUNDS, Counts, Metrics};
 
-/// The counts of some targets between two times, in ns since 1970, as the body of a request to `/v1/metrics`.
+/// The counts of some targets between two times, in ns since 1970, as the body of a request to
+/// `/v1/metrics`.
 pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     let counts: Vec<Counts> = targets.iter().map(|target| target.counts().clone()).collect();
     let points = counts.iter().flat_map(|counts| {
@@ -24,7 +23,7 @@ pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     let requests = ("http.client.request.duration", "s", "Duration of HTTP client requests.");
     let requests = histogram(requests, (began_ns, now_ns), BOUNDS.as_slice(), points);
     let points = counts.iter().flat_map(|counts| {
-        // A sum contains its start time, so that the first failure is an increase.
+        // With the start time of the sum, the first failure is an increase.
         counts.failures.iter().filter(|(_, n)| **n > 0).map(|(reason, n)| {
             let mut attributes = attributes(counts);
             attributes.push(Attribute::text("error.type", reason));
@@ -41,7 +40,6 @@ pub fn otlp(targets: &[Metrics], began_ns: i64, now_ns: i64) -> Value {
     otlp::metrics(&resource, &[requests, failures])
 }
 
-/// Attributes of all requests to a target.
 fn attributes(counts: &Counts) -> Vec<Attribute> {
     let (host, port) = &counts.server;
     vec![

@@ -84,7 +84,6 @@ impl Page {
     }
 }
 
-/// Labels with their values; backslashes, quotes and line ends are escaped.
 fn written(labels: &[(&str, &str)]) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> =

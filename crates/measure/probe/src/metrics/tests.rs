@@ -30,7 +30,6 @@ fn prometheus_reads_it() {
         format!("probe_success{{{target}}} 0"),
         format!("probe_requests_total{{{target}}} 3"),
         format!("probe_failures_total{{{target},reason=\"timeout\"}} 1"),
-        // Exported before the first failure of that kind.
         format!("probe_failures_total{{{target},reason=\"connection refused\"}} 0"),
         format!("probe_responses_total{{{target},status=\"503\",version=\"2\"}} 1"),
         // 2 ms are above 2^-9 and below 2^-8.5 s; 100 s are beyond the last bound.
@@ -47,7 +46,6 @@ fn prometheus_reads_it() {
         assert!(page.lines().any(|written| written == line), "{line}\nis not in\n{page}");
     }
     assert!(!page.contains("phase=\"tls\""), "what did not happen is absent, not 0");
-    // Each family has one header, before its values.
     assert_eq!(page.matches("# TYPE probe_http_duration_seconds histogram").count(), 1);
 }
 

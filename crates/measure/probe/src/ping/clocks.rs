@@ -1,5 +1,5 @@
-//! The two clocks of a run: the monotonic clock, in which all times are counted, and the wall clock, which
-//! the kernel uses to timestamp packets.
+//! The two clocks of a run: the monotonic clock for all times, and the wall clock of the kernel's
+//! packet timestamps.
 
 use super::steps::Reading;
 use crate::clock::{self, Clock};
@@ -7,8 +7,7 @@ use crate::clock::{self, Clock};
 #[derive(Clone, Copy)]
 pub(super) struct Clocks {
     pub(super) monotonic: Clock,
-    /// The offset of a simulated wall clock at a time of the monotonic clock, both in ns: for tests, which
-    /// cannot set the machine's clock.
+    /// The offset of a simulated wall clock, for tests, which cannot set the machine's clock.
     set: fn(u64) -> i64,
 }
 
@@ -17,7 +16,6 @@ impl Clocks {
         Self { monotonic: Clock::start(), set }
     }
 
-    /// Reads both clocks as close together as possible.
     pub(super) fn read(self) -> Reading {
         let before = self.monotonic.now();
         let wall = clock::wall_ns();
@@ -27,7 +25,6 @@ impl Clocks {
         Reading { monotonic, wall: wall.saturating_add((self.set)(monotonic)), within }
     }
 
-    /// The kernel's timestamp as the simulated clock would have given it.
     pub(super) fn stamp(self, kernel: i64) -> i64 {
         let ahead = clock::wall_ns().saturating_sub_unsigned(self.monotonic.now());
         let at = u64::try_from(kernel.saturating_sub(ahead)).unwrap_or_default();
@@ -35,7 +32,6 @@ impl Clocks {
     }
 }
 
-/// No simulated offset.
 pub(super) fn as_it_is(_: u64) -> i64 {
     0
 }

@@ -20,10 +20,10 @@ pub struct Config {
 }
 
 impl Config {
-    /// The payload of an IPv4 packet of 65 535 bytes, without its header of 20 bytes and ICMP's of 8.
+    /// The payload of an IPv4 packet of 65 535 bytes, without its header of 20 bytes and ICMP's of
+    /// 8.
     pub const LARGEST_SIZE: u16 = 65_507;
 
-    /// Fails if this configuration is impossible with this number of targets.
     pub(super) fn check(&self, targets: usize) -> Result<(), Error> {
         if self.interval.is_zero() {
             return Err(Error::Interval);

@@ -6,7 +6,6 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // Errors of the caller.
     /// The resolver does not know the name.
     #[error("unknown host \"{host}\"")]
     UnknownHost {
@@ -38,7 +37,6 @@ pub enum Error {
         most: usize,
     },
 
-    // Errors of the environment.
     /// The kernel allows neither kind of socket.
     #[error(
         "this user may not send pings over {family}: raw sockets need CAP_NET_RAW (run as root), and datagram ones \

@@ -1,18 +1,14 @@
-//! An echo request and its reply as bytes: the same message except for its type (RFC 792, RFC 4443 section
-//! 4).
+//! Echo requests and replies as bytes (RFC 792, RFC 4443 section 4).
 
 use std::hash::{BuildHasher, RandomState};
 
-/// The differences between ICMP and ICMPv6, and between their sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) request: u8,
     pub(super) reply: u8,
-    /// Whether received data begins with an IPv4 header.
     pub(super) has_ip_header: bool,
 }
 
-/// The parts of an echo reply that identify its request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply<'b> {
     pub(super) ident: u16,
@@ -25,7 +21,7 @@ impl Format {
     pub(super) const V4_DATAGRAM: Self = Self { has_ip_header: false, ..Self::V4_RAW };
     pub(super) const V6: Self = Self { request: 128, reply: 129, has_ip_header: false };
 
-    /// Writes the request with this number into `packet`. Its sequence number is the low 16 bits.
+    /// The sequence number is the low 16 bits of `number`.
     pub(super) fn write(
         self,
         ident: u16,
@@ -38,13 +34,11 @@ impl Format {
         packet.extend(ident.to_be_bytes());
         packet.extend(sequence(number).to_be_bytes());
         packet.extend(payload);
-        // Where the kernel is responsible for the checksum, it overwrites the field, because its sum includes
-        // more data.
+        // A kernel that computes the checksum overwrites the field: its sum includes more data.
         let sum = checksum(packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
     }
 
-    /// The echo reply in received data; `None` for anything else.
     pub(super) fn read(self, packet: &[u8]) -> Option<Reply<'_>> {
         let message = if self.has_ip_header {
             // The low half of the first byte is the header's length in words of 4 bytes.
@@ -62,23 +56,21 @@ impl Format {
     }
 }
 
-/// The low 16 bits of a number.
 pub(super) fn sequence(number: u64) -> u16 {
     let [.., high, low] = number.to_be_bytes();
     u16::from_be_bytes([high, low])
 }
 
-/// The payloads of a run's pings. They are unpredictable, so that a reply that was sent before its request
-/// has a wrong payload.
+/// Unpredictable payloads, so that a reply that was sent before its request has a wrong one.
 #[derive(Debug)]
 pub(super) struct Payloads {
-    /// A hash with a key that only this process has (SipHash).
+    /// SipHash with a key that only this process has.
     token: RandomState,
     size: u16,
 }
 
 impl Payloads {
-    /// Payloads of `size` bytes, with a new key. Fewer than 8 bytes are easier to guess.
+    /// Fewer than 8 bytes are easier to guess.
     pub(super) fn new(size: u16) -> Self {
         Self { token: RandomState::new(), size }
     }
@@ -89,13 +81,12 @@ impl Payloads {
         token.into_iter().chain((0..=u8::MAX).cycle()).take(self.size.into())
     }
 
-    /// Whether a reply contains the payload of the request with this number.
     pub(super) fn is_of(&self, number: u64, echoed: &[u8]) -> bool {
         self.of(number).eq(echoed.iter().copied())
     }
 }
 
-/// The Internet checksum (RFC 1071): the complement of the one's complement sum of 16-bit words.
+/// RFC 1071: the complement of the one's complement sum of 16-bit words.
 fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(*word.get(1).unwrap_or(&0)));
     let mut sum: u64 = words.sum();
@@ -111,9 +102,8 @@ mod tests {
 
     #[test]
     fn the_checksum_of_rfc_1071() {
-        // The RFC's example in section 3: the sum of the words 0001 f203 f4f5 f6f7 is ddf2.
+        // RFC 1071 section 3: the sum of the words 0001 f203 f4f5 f6f7 is ddf2.
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
-        // The sum of a message including its checksum is all ones, whose complement is 0.
         let mut packet = Vec::new();
         Format::V4_RAW.write(7, 70_000, 0..13, &mut packet);
         assert_eq!(checksum(&packet), 0);

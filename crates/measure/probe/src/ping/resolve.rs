@@ -13,14 +13,14 @@ pub struct Target {
     pub address: SocketAddr,
 }
 
-/// Returns the address of each host, in order. Resolves names concurrently in threads; blocks until all are
+/// The address of each host, in order. Resolves names concurrently in threads; blocks until all are
 /// resolved.
 ///
 /// # Errors
+///
 /// The first host that is unknown or has no address of this family.
 pub fn resolve(hosts: &[String], family: Family) -> Result<Vec<Target>, Error> {
     if hosts.iter().all(|host| host.parse::<IpAddr>().is_ok()) {
-        // Only addresses: no threads needed.
         return hosts.iter().map(|host| look_up(host, family)).collect();
     }
     std::thread::scope(|scope| {
@@ -49,5 +49,5 @@ fn look_up(host: &str, family: Family) -> Result<Target, Error> {
     Ok(Target { host: host.to_owned(), address: wanted.swap_remove(0) })
 }
 
-/// Concurrent lookups: enough to resolve three hundred names in a tolerable time.
+/// Enough to resolve three hundred names in a tolerable time.
 const LOOKUPS: usize = 32;

@@ -1,5 +1,4 @@
-//! The engine: decides which pings are due, answered and lost. The caller passes the time, in nanoseconds
-//! since the run began.
+//! Decides which pings are due, answered and lost. Times are nanoseconds since the run began.
 
 use std::collections::VecDeque;
 
@@ -9,17 +8,13 @@ use super::{
 };
 use crate::clock::nanos;
 
-/// A ping, numbered from 0 in the order of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ping {
     pub(super) number: u64,
-    /// Index of the target.
     pub(super) target: usize,
-    /// The scheduled time.
     pub(super) intended: u64,
 }
 
-/// A sent ping, and the state of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flight {
     pub(super) ping: Ping,
@@ -34,26 +29,20 @@ enum Fate {
     Lost,
 }
 
-/// The classification of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The first reply, in time.
     First(Flight),
-    /// An additional reply.
     Duplicate,
     /// The first reply, after the timeout: the ping counts as lost.
     Late,
 }
 
-/// The schedule, and the pings that can still be answered.
 pub(super) struct Rounds {
     targets: u64,
     delay: u64,
     interval: u64,
     timeout: u64,
-    /// The number of the next ping.
     next: u64,
-    /// The number of pings to send.
     end: u64,
     /// The last [`REMEMBERED`] pings.
     flights: VecDeque<Flight>,
@@ -76,13 +65,12 @@ impl Rounds {
         }
     }
 
-    /// The next ping, if it is due. Call [`Self::sent`] or [`Self::not_sent`] with it.
+    /// Call [`Self::sent`] or [`Self::not_sent`] with the result.
     pub(super) fn due(&self, now: u64) -> Option<Ping> {
         self.upcoming().filter(|ping| ping.intended <= now)
     }
 
-    /// The next ping. `None` at the end, and while it would displace a ping that may still be answered: after
-    /// a stall of this program, many pings are due.
+    /// `None` also while the ping would displace one that may still be answered.
     fn upcoming(&self) -> Option<Ping> {
         if self.next >= self.end || self.next - self.settled >= REMEMBERED as u64 {
             return None;
@@ -94,12 +82,10 @@ impl Rounds {
         Some(Ping { number: self.next, target: usize::try_from(place).ok()?, intended })
     }
 
-    /// Registers a ping that was sent.
     pub(super) fn sent(&mut self, ping: Ping, sent: u64) {
         self.begin(Flight { ping, sent, fate: Fate::Waiting });
     }
 
-    /// Registers a ping that could not be sent.
     pub(super) fn not_sent(&mut self, ping: Ping, now: u64) -> Flight {
         let flight = Flight { ping, sent: now, fate: Fate::Lost };
         self.begin(flight);
@@ -114,19 +100,16 @@ impl Rounds {
         self.next += 1;
     }
 
-    /// The latest ping with this sequence number, if it is still stored.
     pub(super) fn find(&mut self, wanted: u16) -> Option<Flight> {
         let youngest = self.next.checked_sub(1)?;
         let before = sequence(youngest).wrapping_sub(wanted);
         self.flight(youngest.checked_sub(before.into())?).copied()
     }
 
-    /// Pings started so far.
     pub(super) fn begun(&self) -> u64 {
         self.next
     }
 
-    /// Registers a reply to a ping. `None` if the ping is no longer stored.
     pub(super) fn answer(&mut self, number: u64, now: u64) -> Option<Answer> {
         let timeout = self.timeout;
         let flight = self.flight(number)?;
@@ -145,13 +128,13 @@ impl Rounds {
         })
     }
 
-    /// Returns a ping whose timeout has expired, each of them once.
+    /// Returns each ping whose timeout has expired once.
     pub(super) fn lost(&mut self, now: u64) -> Option<Flight> {
         let timeout = self.timeout;
         self.settle(|flight| now.saturating_sub(flight.sent) > timeout)
     }
 
-    /// Returns a ping without a reply, each of them once, even before its timeout.
+    /// Returns each ping without a reply once, even before its timeout.
     pub(super) fn abandoned(&mut self) -> Option<Flight> {
         self.settle(|_| true)
     }
@@ -174,7 +157,7 @@ impl Rounds {
         None
     }
 
-    /// The time when the next ping is due or times out; `None` at the end.
+    /// When the next ping is due or times out; `None` at the end.
     pub(super) fn next_timeout(&mut self) -> Option<u64> {
         let (due, timeout) = (self.upcoming().map(|ping| ping.intended), self.timeout);
         let waiting =
@@ -188,7 +171,6 @@ impl Rounds {
         self.flights.range(settled.min(self.flights.len())..).find(|flight| flight.fate == Fate::Waiting)
     }
 
-    /// Ends sending. Returns whether pings were left.
     pub(super) fn stop(&mut self) -> bool {
         let left = self.next < self.end;
         self.end = self.next;

@@ -16,14 +16,14 @@ use super::{
 };
 use crate::{ShutdownSignal, client::Failure, clock, load::Progress, sys, timer::Timer};
 
-/// Pings all targets, writes each ping into `recording`, and returns a summary.
-///
-/// After one request to stop, it sends nothing more and waits for pings in flight, for the timeout at most;
-/// after a second one, it returns immediately. Blocks; call it outside of any tokio runtime.
+/// Pings all targets, writes each ping into `recording`, and returns a summary. A first request to
+/// stop waits for pings in flight, for the timeout at most; a second one returns immediately.
+/// Blocks; call it outside of any tokio runtime.
 ///
 /// # Errors
-/// When no socket for pings is permitted, the configuration cannot be carried out, or the recording cannot be
-/// written.
+///
+/// No socket for pings is permitted, the configuration cannot be carried out, or the recording
+/// cannot be written.
 pub fn run<W: Write>(
     targets: &[Target],
     config: &Config,
@@ -34,7 +34,6 @@ pub fn run<W: Write>(
     run_by(targets, config, recording, progress, stop, Clocks::start(clocks::as_it_is))
 }
 
-/// Like [`run`], with the given clocks.
 pub(super) fn run_by<W: Write>(
     targets: &[Target],
     config: &Config,
@@ -55,8 +54,8 @@ pub(super) fn run_by<W: Write>(
     })
 }
 
-/// The header of a recording of such a run, with its conditions; create it when the run starts. The caller
-/// adds a label.
+/// The header of a recording with the conditions of the run; create it when the run starts. The
+/// caller adds a label.
 pub fn header(targets: &[Target], config: &Config) -> Header {
     let conditions = [
         ("targets", targets.len().to_string()),
@@ -91,7 +90,6 @@ struct Shell<'r, W: Write> {
     steps: Steps,
     packet: Vec<u8>,
     buffer: Vec<u8>,
-    /// Whether pings were skipped or aborted because of a stop.
     interrupted: bool,
 }
 
@@ -162,7 +160,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Sends pings that are due, at most [`BATCH`] of them, so that replies are not timestamped late.
+    /// At most [`BATCH`] pings, so that replies are not timestamped late.
     fn send_due(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let Some(ping) = self.rounds.due(self.clocks.monotonic.now()) else { break };
@@ -184,7 +182,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Reads received packets, at most [`BATCH`] of them, so that a flood of foreign packets delays no ping.
+    /// At most [`BATCH`] packets, so that a flood of foreign packets delays no ping.
     fn receive(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let received = [&self.v4, &self.v6]
@@ -256,7 +254,6 @@ impl<'r, W: Write> Shell<'r, W> {
     }
 }
 
-/// Returns when the socket may be readable; never without a socket.
 async fn readable(socket: Option<&Echo>) {
     match socket {
         Some(socket) => socket.readable().await,
@@ -264,8 +261,6 @@ async fn readable(socket: Option<&Echo>) {
     }
 }
 
-/// The maximum size of an IP packet.
 const LARGEST_PACKET: usize = 65_535;
 
-/// Packets sent or received per turn.
 const BATCH: usize = 64;

@@ -1,4 +1,5 @@
-//! The sockets of a run: a raw socket per address family, or a datagram socket if only that is permitted.
+//! The sockets of a run: a raw socket per address family, or a datagram socket if only that is
+//! permitted.
 
 use std::{
     io::{self, IoSliceMut},
@@ -19,26 +20,23 @@ use super::{
     packet::{Format, Payloads},
 };
 
-/// A socket that sends echo requests and receives replies. It uses the types of UDP sockets, because the
-/// calls are the same.
+/// Has the type of a UDP socket, because the calls are the same.
 pub(super) struct Echo {
-    /// The same socket, for immediate sending: a runtime would first have to wait for writability.
+    /// The same socket, for immediate sending: a runtime would first wait for writability.
     sender: net::UdpSocket,
     receiver: UdpSocket,
     format: Format,
-    /// Our identifier; on a datagram socket the kernel's, which filters all other replies.
+    /// On a datagram socket the kernel's identifier, which filters all other replies.
     ident: u16,
 }
 
-/// A packet that was received.
 pub(super) struct Received {
     pub(super) length: usize,
     pub(super) from: IpAddr,
-    /// The kernel's receive timestamp, on the wall clock in ns since 1970.
+    /// On the wall clock, ns since 1970.
     pub(super) stamp: Option<i64>,
 }
 
-/// The kind of socket that the kernel permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Raw,
@@ -46,7 +44,7 @@ enum Kind {
 }
 
 impl Echo {
-    /// Call this inside a runtime.
+    /// Call inside a runtime.
     pub(super) fn open(domain: Domain, ident: u16) -> Result<Self, Error> {
         let is_v4 = domain == Domain::IPV4;
         let (protocol, family) = if is_v4 { (Protocol::ICMPV4, "IPv4") } else { (Protocol::ICMPV6, "IPv6") };
@@ -85,13 +83,10 @@ impl Echo {
         self.sender.send_to(packet, to).map(drop)
     }
 
-    /// Returns when the socket may be readable.
     pub(super) async fn readable(&self) {
-        // An error of the runtime also appears when receiving.
         let _ = self.receiver.readable().await;
     }
 
-    /// Reads a received packet, if there is one.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<Received> {
         let take = || {
             let mut control = nix::cmsg_space!(TimeSpec);
@@ -108,7 +103,6 @@ impl Echo {
         self.receiver.try_io(Interest::READABLE, take).ok()?
     }
 
-    /// Parses a reply to one of our requests; returns its sequence number and payload.
     pub(super) fn read<'b>(&self, packet: &'b [u8]) -> Option<(u16, &'b [u8])> {
         let reply = self.format.read(packet)?;
         (reply.ident == self.ident).then_some((reply.sequence, reply.payload))

@@ -1,20 +1,19 @@
-//! Converts the kernel's wall clock timestamps to monotonic time, and detects when that clock is set. Pure.
+//! Converts the kernel's wall clock timestamps to monotonic time, and detects when that clock is
+//! set.
 //!
-//! While the wall clock is only slewed, its offset from the monotonic clock changes slowly: by 0.05 % at most
-//! on Linux (adjtimex(2)). A faster change is a step.
+//! Slewing changes the offset of the clocks by 0.05 % at most on Linux (adjtimex(2)). A faster
+//! change is a step.
 
-/// A simultaneous reading of both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// The run's clock, in ns.
+    /// In ns.
     pub(super) monotonic: u64,
-    /// Since 1970, in ns.
+    /// In ns since 1970.
     pub(super) wall: i64,
     /// Duration of the reading, in ns.
     pub(super) within: u64,
 }
 
-/// The wall clock was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// Pings started until then.
@@ -23,24 +22,21 @@ pub(super) struct Step {
     pub(super) by: i64,
 }
 
-/// The history of the wall clock.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     last: Option<Reading>,
-    /// Its offset before the last step, for timestamps from before the step.
+    /// The offset before the last step, for timestamps from before the step.
     before: Option<i64>,
     found: Vec<Step>,
 }
 
 impl Reading {
-    /// The offset of the wall clock from the run's clock.
     fn ahead(self) -> i64 {
         self.wall.saturating_sub_unsigned(self.monotonic)
     }
 }
 
 impl Steps {
-    /// Adds a reading. `begun` is the number of pings started so far.
     pub(super) fn look(&mut self, now: Reading, begun: u64) {
         if let Some(last) = self.last {
             let by = now.ahead().saturating_sub(last.ahead());
@@ -56,8 +52,7 @@ impl Steps {
         self.last = Some(now);
     }
 
-    /// The arrival time of a packet that was sent at `sent`, by the kernel's timestamp if that is plausible:
-    /// not before `sent`, and not after the last reading.
+    /// By the kernel's timestamp if it is plausible.
     pub(super) fn arrival(&self, stamp: Option<i64>, sent: u64) -> Option<u64> {
         let (stamp, last) = (stamp?, self.last?);
         let at = |ahead: i64| u64::try_from(stamp.saturating_sub(ahead)).ok();
@@ -96,7 +91,6 @@ mod tests {
     fn a_step_is_told_from_slewing() {
         let mut steps = Steps::default();
         steps.look(reading(0, 100 * S), 1);
-        // 0.05 % of a second is slewing, in either direction.
         steps.look(reading(1000, 100 * S + 500_000), 2);
         steps.look(reading(2000, 100 * S), 3);
         assert_eq!(steps.found(), []);

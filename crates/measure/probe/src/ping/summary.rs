@@ -102,7 +102,6 @@ pub struct RoundTrips {
     pub thin_above: f64,
 }
 
-/// The counts of a target during the run.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) duplicates: u64,
@@ -110,10 +109,9 @@ pub(super) struct Tally {
     pub(super) damaged: u64,
     pub(super) forged: u64,
     reordered: u64,
-    /// The number of the latest ping that was answered.
     latest: Option<u64>,
     failed_by_reason: BTreeMap<String, u64>,
-    /// All round trips, so that percentiles are exact: 8 bytes each.
+    /// All of them, so that percentiles are exact: 8 bytes each.
     rtts_ms: Vec<f64>,
 }
 
@@ -145,7 +143,6 @@ impl Tally {
             loss: Loss::of(lost, received + lost),
             jitter_ms: jitter(&self.rtts_ms),
             failed_by_reason: self.failed_by_reason,
-            // It fails only without samples.
             rtt_ms: Distribution::new(self.rtts_ms).ok().map(|rtts| RoundTrips::of(&rtts)),
         }
     }

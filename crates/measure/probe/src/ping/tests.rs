@@ -1,5 +1,5 @@
-//! The schedule and its accounting in virtual time, then pings over loopback: these need root, or a group
-//! within net.ipv4.ping_group_range.
+//! The schedule in virtual time, and pings over loopback, which need root or a group within
+//! net.ipv4.ping_group_range.
 
 use std::time::Duration;
 
@@ -25,7 +25,6 @@ fn config(count: u32, interval_ms: u64, timeout_ms: u64) -> Config {
     }
 }
 
-/// Sends all due pings on time; returns their targets and times.
 fn send_all(rounds: &mut Rounds, until: u64) -> Vec<(usize, u64)> {
     let mut sent = Vec::new();
     while let Some(ping) = rounds.due(until) {
@@ -82,16 +81,13 @@ fn a_sequence_means_the_youngest_ping_that_has_it() {
     assert_eq!(find(&mut rounds, before - 1), Some(before - 1));
     let oldest = before - REMEMBERED as u64;
     assert_eq!(find(&mut rounds, oldest), Some(oldest));
-    // After 65 536 pings the same sequence number repeats.
     assert_eq!(find(&mut rounds, oldest - 1), Some(before - 1));
 }
 
 #[test]
 fn none_that_may_be_answered_is_forgotten_for_one_that_is_due() {
     let mut rounds = Rounds::new(&config(100_000, 1, 1), 1);
-    // As after a pause of 100 s.
     assert_eq!(send_all(&mut rounds, 100_000 * MS).len(), REMEMBERED);
-    // The first was sent at 0 and its timeout has expired; one more may be sent.
     assert_eq!(rounds.lost(2 * MS - 1).map(|flight| flight.ping.number), Some(0));
     assert_eq!(send_all(&mut rounds, 100_000 * MS).len(), 1);
 }
@@ -146,7 +142,7 @@ fn restless(at: u64) -> i64 {
 
 #[test]
 fn round_trips_survive_a_clock_that_is_set_and_it_is_said_when() {
-    // Addresses that no other test pings: the raw sockets of a process receive each other's replies.
+    // No other test pings these: the raw sockets of a process receive each other's replies.
     let targets = resolve(&["127.0.3.1", "127.0.3.2"].map(str::to_owned), Family::Any).unwrap();
     let config = config(45, 20, 60_000);
     let recording = Writer::new(std::io::sink(), &header(&targets, &config)).unwrap();

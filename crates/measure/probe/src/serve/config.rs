@@ -21,13 +21,14 @@ pub struct Config {
     pub body: Bytes,
     /// Service time of a request.
     pub service_time: ServiceTime,
-    /// Send a 103 Early Hints when a request arrives, except over HTTP/1.0 ([`http_stack::server::Interim`]).
+    /// Send a 103 Early Hints when a request arrives, except over HTTP/1.0
+    /// ([`http_stack::server::Interim`]).
     pub early_hints: bool,
-    /// Each response has the version of the content as its ETag: "1", incremented by each POST or PUT. The
-    /// ETag of a GET is the version when the request arrived, and If-None-Match is supported.
+    /// Send the version of the content as ETag: "1", incremented by each POST or PUT. A GET has the
+    /// version when the request arrived; If-None-Match is supported.
     pub versions: bool,
-    /// Fields of each response, which replace default fields of the same name, except Server-Timing and the
-    /// ETag of versions ([`Config::header_line`]).
+    /// Fields of each response. They replace default fields, except Server-Timing and the ETag of
+    /// versions ([`Config::header_line`]).
     pub headers: HeaderMap,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,
@@ -38,8 +39,8 @@ pub struct Config {
 /// TLS with a generated certificate.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// Names and addresses in the certificate, in addition to `localhost`, 127.0.0.1, ::1 and the listen
-    /// addresses.
+    /// Names and addresses in the certificate, in addition to `localhost`, 127.0.0.1, ::1 and the
+    /// listen addresses.
     pub names: Vec<String>,
     /// The file for the certificate of the authority that signed it (PEM), for probes to trust.
     pub write_ca: Option<PathBuf>,
@@ -53,7 +54,8 @@ impl Config {
     /// Adds a response field in the form "Name: value".
     ///
     /// # Errors
-    /// When it is not a header field, or sets the body's length, which follows from the body.
+    ///
+    /// It is not a header field, or sets the body's length, which follows from the body.
     pub fn header_line(mut self, line: &str) -> Result<Self, Error> {
         let refused = |what| Error::Request { text: line.to_owned(), what };
         let form =

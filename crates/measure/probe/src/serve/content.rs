@@ -1,14 +1,11 @@
-//! The version of an origin's content, so that a measurement can distinguish responses from before and after
-//! a change.
+//! The version of an origin's content, which distinguishes responses before and after a change.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use http_stack::{HeaderMap, HeaderValue, header};
 
-/// Counts the changes; its entity tag (RFC 9110 section 8.8.3) is the number of the version, from 1 on.
-///
-/// It uses no clock: a response with the tag of a version started after that version was created and before
-/// the next one was.
+/// The entity tag (RFC 9110 section 8.8.3) is the number of the version, from 1 on. A response with
+/// a tag started after its version was created, and before the next one was.
 #[derive(Debug)]
 pub(crate) struct Content {
     version: AtomicU64,
@@ -19,12 +16,10 @@ impl Content {
         Self { version: AtomicU64::new(1) }
     }
 
-    /// The tag of the current version.
     pub(crate) fn tag(&self) -> String {
         tag(self.version.load(SeqCst))
     }
 
-    /// Creates the next version, and returns its tag.
     pub(crate) fn change(&self) -> String {
         tag(self.version.fetch_add(1, SeqCst) + 1)
     }
@@ -34,14 +29,13 @@ fn tag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// Whether a client already has the version with this tag (RFC 9110 section 13.1.2).
+/// If-None-Match, RFC 9110 section 13.1.2.
 pub(crate) fn is_known(request: &HeaderMap, tag: &str) -> bool {
     let lines = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
     let mut known = lines.flat_map(|line| line.split(',')).map(str::trim);
     known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Sets the ETag of a response.
 pub(crate) fn put(response: &mut HeaderMap, tag: &str) {
     if let Ok(tag) = HeaderValue::from_str(tag) {
         response.insert(header::ETAG, tag);

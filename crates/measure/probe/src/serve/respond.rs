@@ -23,7 +23,6 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// Handles requests on all connections.
 pub(crate) struct Responder {
     service_time: ServiceTime,
     body: u64,
@@ -51,7 +50,6 @@ impl Responder {
         }
     }
 
-    /// Reads a request's body, waits for the service time, and returns the response.
     pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
         self.requests.fetch_add(1, Relaxed);
         let (head, body) = request.into_parts();
@@ -106,7 +104,7 @@ impl Responder {
     }
 }
 
-/// Hints of a page about its subresources (RFC 8297).
+/// RFC 8297.
 fn hints() -> HeaderMap {
     let mut hints = HeaderMap::new();
     hints.insert(header::LINK, HeaderValue::from_static("</style.css>; rel=preload; as=style"));
@@ -120,7 +118,6 @@ fn plain(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// Reads a body; returns whether it was complete.
 async fn swallow(mut body: Body) -> bool {
     while let Some(frame) = body.frame().await {
         if frame.is_err() {

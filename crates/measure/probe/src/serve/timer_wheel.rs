@@ -1,4 +1,5 @@
-//! Many sleepers on one precise timer: service times are often shorter than the resolution of tokio's timer.
+//! Many sleepers on one precise timer: service times are often below the resolution of tokio's
+//! timer.
 
 use std::{
     cmp::Reverse,
@@ -12,7 +13,6 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::{clock::Clock, timer::Timer};
 
-/// Wakes requests at their times.
 pub(crate) struct Sleeper {
     clock: Clock,
     beds: Mutex<Beds>,
@@ -33,7 +33,7 @@ impl Sleeper {
         Self { clock, beds: Mutex::default(), earlier: Notify::new() }
     }
 
-    /// Returns after `duration`, while [`Self::run`] runs.
+    /// Returns only while [`Self::run`] runs.
     pub(crate) async fn sleep(&self, duration: Duration) {
         if duration.is_zero() {
             return;
@@ -47,7 +47,6 @@ impl Sleeper {
         let _ = woken.await;
     }
 
-    /// Wakes due requests, in an endless loop.
     pub(crate) async fn run(&self, mut timer: Timer) -> io::Result<()> {
         loop {
             let next = self.beds.lock().unwrap_or_else(PoisonError::into_inner).wake(self.clock.now());
@@ -65,7 +64,6 @@ impl Sleeper {
 }
 
 impl Beds {
-    /// Adds a sleeper; returns whether it is the earliest.
     fn add(&mut self, at: u64, waker: oneshot::Sender<()>) -> bool {
         let bed = self.free.pop().unwrap_or(self.wakers.len());
         if bed == self.wakers.len() {
@@ -76,7 +74,6 @@ impl Beds {
         self.due.peek() == Some(&Reverse((at, bed)))
     }
 
-    /// Wakes all sleepers that are due at `now`, and returns the time of the next one.
     fn wake(&mut self, now: u64) -> Option<u64> {
         while let Some(&Reverse((at, bed))) = self.due.peek() {
             if at > now {
@@ -85,7 +82,6 @@ impl Beds {
             self.due.pop();
             self.free.push(bed);
             if let Some(waker) = self.wakers[bed].take() {
-                // The request may have been dropped.
                 let _ = waker.send(());
             }
         }

@@ -10,7 +10,6 @@ use http_stack::{
     body::{Frame, Frames, SizeHint},
 };
 
-/// A body of zeros that is never in memory as a whole.
 pub(crate) struct Zeros {
     left: u64,
 }

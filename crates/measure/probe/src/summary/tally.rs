@@ -9,7 +9,6 @@ use recording::{Metric, Sample};
 use super::{Phase, SCHEMA, Summary};
 use crate::load::Live;
 
-/// The part of a [`Summary`] that is computed from samples.
 pub(crate) struct Tally {
     requests: u64,
     failed: u64,
@@ -21,7 +20,6 @@ pub(crate) struct Tally {
     lateness: Distribution,
 }
 
-/// The generator's measurements of itself at the end of a run.
 pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) duration_s: f64,
@@ -76,17 +74,14 @@ impl Tally {
         self.failed
     }
 
-    /// The number of failures whose reason matches.
     pub(crate) fn failed_because(&self, is_it: impl Fn(&str) -> bool) -> u64 {
         self.failed_by_reason.iter().filter(|(reason, _)| is_it(reason)).map(|(_, count)| count).sum()
     }
 
-    /// A percentile of lateness in nanoseconds; `None` in a closed loop.
     pub(crate) fn lateness(&self, percentile: f64) -> Option<u64> {
         (self.lateness.n > 0).then(|| self.lateness.percentile(percentile))
     }
 
-    /// The distributions for the live view; `None` before the first response.
     pub(crate) fn live(&self) -> Option<Live> {
         let of = |wanted| self.phases.iter().find(|(metric, seen)| *metric == wanted && seen.n > 0);
         let (_, seen) = of(Metric::Response).or_else(|| of(Metric::Total))?;
@@ -143,8 +138,7 @@ impl Distribution {
         self.histogram.saturating_record(nanos);
     }
 
-    /// A percentile by the definition of `compare`: linear between the two samples around (n - 1) p. To three
-    /// digits.
+    /// As in `compare`: linear between the two samples around (n - 1) p. To three digits.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -158,7 +152,6 @@ impl Distribution {
         (low + (high - low) * part).round() as u64
     }
 
-    /// The sample at a rank from 0, or the largest.
     #[expect(clippy::cast_precision_loss, reason = "ranks are below 2^53")]
     fn at_rank(&self, rank: u64) -> u64 {
         let quantile = (rank.min(self.n.saturating_sub(1)) as f64 + 0.5) / self.n.max(1) as f64;
@@ -200,7 +193,7 @@ fn ms(nanos: u64) -> f64 {
 
 const NANOS_PER_MS: f64 = 1e6;
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-/// Samples required beyond a percentile; with fewer it is unreliable.
+/// With fewer samples beyond it, a percentile is unreliable.
 const ENOUGH_BEYOND: f64 = 10.0;
 /// One hour. Percentiles treat longer times as this value; the maximum is exact.
 const HIGHEST_NS: u64 = 3_600_000_000_000;

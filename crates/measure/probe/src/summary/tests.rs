@@ -27,10 +27,8 @@ fn percentiles_of_one_to_ten_thousand() {
         [("50", 5.0), ("75", 7.5), ("90", 9.0), ("95", 9.5), ("99", 9.9), ("99.9", 9.99)]
     {
         let found = wait.percentiles_ms[percent];
-        // Three significant digits.
         assert!((found / expected - 1.0).abs() <= 0.001, "{percent}: {found}");
     }
-    // 10 of 10 000 samples are beyond the 99.9th percentile.
     assert!((wait.thin_above - 99.9).abs() < 1e-9);
     assert_eq!(summary.status["200"], 10_000);
 }

@@ -1,5 +1,5 @@
-//! Servers with invalid, endless or missing HTTP/1.1 responses: each request is a failed sample with a reason
-//! and without latency, and the next request succeeds.
+//! Servers with invalid, endless or missing HTTP/1.1 responses: each request is a failed sample
+//! with a reason, and the next request succeeds.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,11 +13,10 @@ use recording::{Metric, Sample};
 
 use crate::support::{Security, V4, config, fetch, origin, read_request, responder};
 
-/// The sample of a bad server. The same client requests from a good server before and after it.
 pub fn failed(config: &Config, bad: &Target) -> Sample {
     let good = origin(V4, Security::Clear, |_| {});
     let mut samples = if config.http.protocol == Protocol::Http3 {
-        // There is no HTTP/3 in clear text; here the client requests from the bad server three times.
+        // There is no HTTP/3 in clear text: request from the bad server three times.
         fetch(config, &[bad.clone(), bad.clone(), bad.clone()])
     } else {
         let samples = fetch(config, &[good.target(), bad.clone(), good.target()]);
@@ -32,12 +31,11 @@ pub fn failed(config: &Config, bad: &Target) -> Sample {
     sample
 }
 
-/// A client with a short timeout.
 pub fn impatient(adjust: impl FnOnce(&mut http_stack::client::Config)) -> Config {
     Config { timeout: Duration::from_millis(200), ..config(adjust) }
 }
 
-/// Writes pieces until the connection fails, a gigabyte at most; returns the number of bytes.
+/// A gigabyte at most; returns the number of bytes.
 pub fn flood(mut stream: &TcpStream, mut piece: impl FnMut() -> Vec<u8>) -> u64 {
     let mut sent = 0;
     while sent < 1 << 30 {
@@ -50,8 +48,7 @@ pub fn flood(mut stream: &TcpStream, mut piece: impl FnMut() -> Vec<u8>) -> u64 
     sent
 }
 
-/// The maximum that two sockets of this machine buffer between a server and its client: the largest buffers
-/// that the kernel's autotuning allows (tcp(7)).
+/// The largest buffers of two sockets that the kernel's autotuning allows (tcp(7)).
 pub fn in_sockets() -> u64 {
     let largest = |name: &str| -> u64 {
         let file = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap();
@@ -135,12 +132,11 @@ fn a_header_without_end_is_given_up_early() {
         });
         let sample = failed(&Config::default(), &server.target());
         assert_eq!(sample.error.as_deref(), Some("response header too large"), "{name}");
-        // Of a gigabyte, the server sent at most the socket buffers and one read.
         assert!(sent.recv().unwrap() <= in_sockets() + 2 * http_stack::limits::HEADER_BYTES as u64, "{name}");
     }
 }
 
-/// Sends a byte whenever the client has been silent for a while, until it disconnects.
+/// Whenever the client has been silent for a while, until it disconnects.
 fn drip(mut stream: &TcpStream, bytes: impl Iterator<Item = u8>) {
     stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
     for byte in bytes {
@@ -185,7 +181,6 @@ fn interim_responses_without_end_are_given_up() {
 #[test]
 fn silence_within_a_handshake_times_out() {
     let server = responder(|mut stream| {
-        // Until the client closes the connection.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
     let target = format!("https://{}/", server.address).parse().unwrap();

@@ -11,7 +11,6 @@ use crate::{
     support::{Responder, Security, V4, config, origin, responder},
 };
 
-/// A server with a self-signed certificate, and the file that trusts it.
 fn server(adjust: impl FnOnce(&mut CertificateParams)) -> (Responder, tempfile::NamedTempFile) {
     let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     adjust(&mut params);
@@ -31,7 +30,6 @@ fn server(adjust: impl FnOnce(&mut CertificateParams)) -> (Responder, tempfile::
     let tls = Arc::new(tls);
     let server = responder(move |mut stream| {
         let mut connection = ServerConnection::new(Arc::clone(&tls)).unwrap();
-        // It ends with the client's alert.
         while connection.complete_io(&mut stream).is_ok_and(|(read, written)| read + written > 0) {}
     });
     (server, file)

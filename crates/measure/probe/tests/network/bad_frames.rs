@@ -23,10 +23,9 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// The first stream of a client.
 const FIRST: u32 = 1;
 
-/// Field lines in HPACK (RFC 7541): ":status: 200" is number 8 of the static table.
+/// HPACK (RFC 7541): ":status: 200" is number 8 of the static table.
 const OK: &[u8] = &[0x88];
 /// ":status: 103", whose name is number 8 too.
 const EARLY_HINTS: &[u8] = &[0x08, 3, b'1', b'0', b'3'];
@@ -38,7 +37,6 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Reads up to the head of a request; `None` if the client disconnects before it.
 fn read_head(mut stream: &TcpStream) -> Option<()> {
     const PREFACE: usize = 24;
     stream.read_exact(&mut [0; PREFACE]).ok()?;
@@ -54,7 +52,6 @@ fn read_head(mut stream: &TcpStream) -> Option<()> {
     }
 }
 
-/// Reads a request, calls `answer`, and waits until the client disconnects.
 fn server(answer: impl Fn(&mut TcpStream) + Send + 'static) -> Responder {
     responder(move |mut stream| {
         if read_head(&stream).is_some() {
@@ -64,7 +61,6 @@ fn server(answer: impl Fn(&mut TcpStream) + Send + 'static) -> Responder {
     })
 }
 
-/// The first frame of a connection.
 fn settings() -> Vec<u8> {
     frame(SETTINGS, 0, 0, &[])
 }
@@ -80,7 +76,7 @@ fn each_breach_of_the_protocol_has_its_name() {
     for (name, answer, reason) in [
         ("data of no stream", frame(DATA, 0, 0, b"x"), "http/2: PROTOCOL_ERROR"),
         ("data before a head", body(0, "x"), "http/2: PROTOCOL_ERROR"),
-        // By RFC 9113 section 4.3 a COMPRESSION_ERROR; the library reports both with the same name.
+        // A COMPRESSION_ERROR by RFC 9113 section 4.3; the library reports both with the same name.
         ("no field line", headers(0, &[0xff; 4]), "http/2: PROTOCOL_ERROR"),
         ("no status", headers(END_STREAM, &[]), "http/2: PROTOCOL_ERROR"),
         ("a push", frame(PUSH_PROMISE, END_HEADERS, FIRST, &[0, 0, 0, 2, 0x82]), "http/2: PROTOCOL_ERROR"),
@@ -96,7 +92,6 @@ fn each_breach_of_the_protocol_has_its_name() {
     ] {
         let bytes = [settings(), answer].concat();
         let server = server(move |stream| {
-            // The client may disconnect during the response.
             let _ = stream.write_all(&bytes);
         });
         let sample = failed(&config(|http| http.protocol = Protocol::Http2), &server.target());
@@ -125,7 +120,6 @@ fn a_header_without_end_is_given_up_early() {
     });
     let sample = failed(&config(|http| http.protocol = Protocol::Http2), &server.target());
     assert_eq!(sample.error.as_deref(), Some("http/2: ENHANCE_YOUR_CALM"));
-    // Of a gigabyte, the server sent at most the socket buffers and the limit of a header.
     assert!(sent.recv().unwrap() <= in_sockets() + 2 * http_stack::limits::HEADER_BYTES as u64);
 }
 

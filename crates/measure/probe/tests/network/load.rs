@@ -18,7 +18,6 @@ use recording::{End, Header, Sample, Writer};
 
 use crate::support::{Security, V4, origin, read_request, responder};
 
-/// A file whose contents are available after the recording is finished.
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
 
@@ -84,7 +83,6 @@ fn an_open_loop_keeps_its_schedule_in_the_recording() {
     assert_eq!((recorded.end.samples, recorded.end.failed), (50, 0));
     assert!(recorded.end.schedule_lateness_p999_ns.is_some());
     assert!(recorded.end.cpu_share > Some(0.0));
-    // The schedule takes 49 ms.
     assert!(recorded.end.duration_ns >= 49_000_000);
     assert_eq!((recorded.summary.n, recorded.summary.status["200"]), (50, 50));
     let phases: Vec<&str> = recorded.summary.phases.keys().map(String::as_str).collect();
@@ -139,7 +137,6 @@ fn a_closed_loop_makes_as_many_requests_as_asked() {
     let recorded = run(&origin.target(), &config);
     assert_eq!(recorded.samples.len(), 101);
     assert!(recorded.samples.iter().all(|sample| sample.intended_ns.is_none() && sample.status == Some(200)));
-    // Four workers need at most four connections.
     let fresh = recorded.samples.iter().filter(|sample| sample.reused == Some(false)).count();
     assert!((1..=4).contains(&fresh), "{fresh}");
     assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness_ms), (None, None));
@@ -294,7 +291,6 @@ fn a_run_that_is_ended_before_its_time_says_so() {
 #[test]
 fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
     let origin = origin(V4, Security::Clear, |_| {});
-    // Ten million requests in a second.
     let config = Config {
         duration: Some(Duration::from_secs(1)),
         count: None,
@@ -308,7 +304,6 @@ fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
     assert!(summary.reasons[0].ends_with("the generator could not keep the rate"), "{:?}", summary.reasons);
     assert!(summary.reasons[0].contains(" of 10000000 requests"), "{:?}", summary.reasons);
     assert!(!summary.interrupted, "nobody asked for it");
-    // Requests that are due within the duration and can be sent are sent, without a warning.
     let config = Config {
         duration: Some(Duration::from_millis(100)),
         count: None,
@@ -367,7 +362,6 @@ fn a_recording_that_cannot_be_written_ends_the_run() {
         load::run(&origin.target(), &config, recording, &Progress::default(), &ShutdownSignal::new())
     });
     match outcome {
-        // An unbuffered writer fails immediately.
         Err(_) => {}
         Ok(outcome) => assert!(matches!(outcome, Err(Error::Record { .. })), "{outcome:?}"),
     }

@@ -32,8 +32,8 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
     assert_eq!(sample.connect_ns > Some(0), security != Security::Quic);
     assert_eq!(sample.tls_ns > Some(0), security == Security::Tls);
     assert_eq!(sample.quic_ns > Some(0), security == Security::Quic);
-    // The service time starts after the request's first byte was written, and ends before the header's first
-    // byte arrives.
+    // The service time starts after the request's first byte and ends before the header's first
+    // byte.
     assert!(sample.get(Metric::Ttfb).unwrap() >= SERVICE_NS, "{sample:?}");
     let worked_ms: f64 =
         sample.server_timing.as_ref().unwrap().strip_prefix("app;dur=").unwrap().parse().unwrap();
@@ -42,7 +42,6 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
         sample.final_headers_ns <= sample.first_body_byte_ns
             && sample.first_body_byte_ns <= sample.last_byte_ns
     );
-    // Phases do not overlap, so their sum is within the total.
     let phases = sample.get(Metric::Ttfb).unwrap() + sample.load_ns.unwrap();
     assert!(phases <= sample.get(Metric::Total).unwrap(), "{sample:?}");
 }
@@ -153,7 +152,6 @@ fn a_reused_connection_has_no_handshake() {
             for sample in &samples[1..] {
                 assert_eq!((sample.status, sample.reused), (Some(200), Some(true)), "{sample:?}");
                 assert_eq!((sample.connect_ns, sample.tls_ns, sample.quic_ns), (None, None, None));
-                // The remote address is unchanged; no address was tried.
                 assert_eq!((&sample.remote, sample.fallback), (&samples[0].remote, None));
                 assert!(sample.wait_ns.is_some() && sample.load_ns.is_some());
             }
@@ -203,8 +201,7 @@ fn a_name_is_looked_up_once_or_each_time() {
 
 #[test]
 fn one_family_of_a_name_can_be_asked_for() {
-    // localhost has both families, and this origin listens on one: the other is refused, and Happy Eyeballs
-    // tries the next.
+    // The origin listens on one family only; Happy Eyeballs tries the other.
     let origin = origin(V4, Security::Clear, |_| {});
     let port = origin.ready.addresses[0].port();
     let target: Target = format!("http://localhost:{port}/").parse().unwrap();
@@ -230,7 +227,7 @@ fn a_host_header_reaches_either_protocol() {
     let target = server.target().header_line("Host: shop.example").unwrap();
     let sample = fetch_one(&Config::default(), &target);
     assert!(sample.server_timing.unwrap().to_ascii_lowercase().ends_with("host: shop.example"));
-    // Over HTTP/2 it is `:authority`, and an additional Host field would be refused.
+    // HTTP/2 sends `:authority`, and an additional Host field would be refused.
     let origin = origin(V4, Security::Clear, |_| {});
     let config = origin.client_with(|http| http.protocol = Protocol::Http2);
     let sample = fetch_one(&config, &origin.target().header_line("Host: shop.example").unwrap());

@@ -71,8 +71,8 @@ fn garbage_is_not_http() {
 #[test]
 fn clear_text_is_not_tls() {
     let server = responder(|mut stream| {
-        // Read the whole ClientHello; otherwise closing would reset the connection before the client reads
-        // the response.
+        // The whole ClientHello; otherwise closing would reset the connection before the response
+        // is read.
         let _ = stream.read(&mut [0; 4096]).unwrap();
         send(&stream, EMPTY);
     });
@@ -116,7 +116,6 @@ fn each_hop_of_a_redirect_is_a_sample() {
     let root = server.target().to_string();
     assert_eq!(urls, [root.clone(), format!("{root}a/b?c"), format!("{root}end")]);
     assert!(!stay[0].labels.contains_key("url"));
-    // A hop starts after the previous one has ended.
     let end = hops[0].started_ns.unwrap() + hops[0].last_byte_ns.unwrap();
     assert!(hops[1].started_ns.unwrap() >= end);
 }
@@ -148,7 +147,6 @@ fn redirects_that_never_end_are_given_up() {
     assert!(hops[..hops.len() - 1].iter().all(|hop| hop.error.is_none()));
 }
 
-/// Responds to the first request of a connection, reads the second, and closes without a response.
 fn one_request_a_connection(stream: &TcpStream) {
     if read_request(stream).is_some() {
         send(stream, EMPTY);
@@ -178,7 +176,6 @@ fn a_post_that_may_have_been_received_is_not_repeated() {
     assert_eq!((samples[1].reused, server.connections()), (Some(true), 1));
 }
 
-/// HTTP/2: serves one request per connection, and resets the connection on the second.
 fn one_stream_a_connection(stream: TcpStream) {
     stream.set_nonblocking(true).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -218,7 +215,7 @@ fn a_connection_that_the_server_closes_is_not_used_again() {
     }
 }
 
-/// The second request on a reused connection uses another code path of the client than the first.
+/// The second request on a connection uses another code path of the client than the first.
 #[test]
 fn what_comes_second_on_a_connection_is_measured_like_what_comes_first() {
     for (answer, error, status, body_bytes) in [
@@ -240,7 +237,6 @@ fn what_comes_second_on_a_connection_is_measured_like_what_comes_first() {
                     send(&stream, answer);
                 }
             }
-            // Until the client closes the connection.
             while read_request(&stream).is_some() {}
         });
         let config = config(|http| http.connections = Connections::Reuse);

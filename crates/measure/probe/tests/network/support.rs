@@ -19,7 +19,6 @@ use probe::{
 };
 use recording::Sample;
 
-/// An origin that stops when it is dropped.
 pub struct Origin {
     pub ready: serve::Ready,
     scheme: &'static str,
@@ -32,14 +31,12 @@ pub struct Origin {
 pub enum Security {
     Clear,
     Tls,
-    /// TLS, and additionally HTTP/3.
     Quic,
 }
 
 pub const V4: &str = "127.0.0.1:0";
 pub const V6: &str = "[::1]:0";
 
-/// An origin with 1000 bytes and no service time, unless `adjust` changes that.
 pub fn origin(address: &str, security: Security, adjust: impl FnOnce(&mut serve::Config)) -> Origin {
     let ca = tempfile::tempdir().unwrap();
     let tls = (security != Security::Clear).then(|| Tls {
@@ -69,13 +66,11 @@ impl Origin {
         self.ca.path().join("ca.pem")
     }
 
-    /// A client that trusts this origin.
     pub fn client(&self) -> client::Config {
         let trust = if self.scheme == "https" { Trust::File(self.ca()) } else { Trust::System };
         config(|http| http.trust = trust)
     }
 
-    /// Like [`Self::client`], with other connection settings.
     pub fn client_with(&self, adjust: impl FnOnce(&mut http_stack::client::Config)) -> client::Config {
         let mut client = self.client();
         adjust(&mut client.http);
@@ -90,7 +85,7 @@ impl Drop for Origin {
     }
 }
 
-/// A server that calls `answer` for each connection, sequentially, until the test process ends.
+/// Calls `answer` for each connection, sequentially, until the test process ends.
 pub struct Responder {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -120,7 +115,6 @@ impl Responder {
     }
 }
 
-/// The request line of the next request without a body; `None` at the connection's end.
 pub fn read_request(stream: &TcpStream) -> Option<String> {
     let mut reader = BufReader::with_capacity(1, stream);
     let mut first = String::new();
@@ -132,14 +126,12 @@ pub fn read_request(stream: &TcpStream) -> Option<String> {
     Some(first)
 }
 
-/// A client's defaults, with other connection settings.
 pub fn config(adjust: impl FnOnce(&mut http_stack::client::Config)) -> client::Config {
     let mut config = client::Config::default();
     adjust(&mut config.http);
     config
 }
 
-/// Sends requests sequentially with one client.
 pub fn fetch(config: &client::Config, targets: &[Target]) -> Vec<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let client = Client::new(config, &ShutdownSignal::new()).unwrap();

@@ -13,7 +13,6 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::support::{Origin, Security, V4, config, fetch, fetch_one, origin};
 
-/// A Unix socket in front of an origin, until the test process ends.
 fn in_front_of(origin: &Origin, folder: &Path) -> PathBuf {
     let (path, address) = (folder.join("origin.sock"), origin.ready.addresses[0]);
     let listener = UnixListener::bind(&path).unwrap();
@@ -40,7 +39,6 @@ fn there_is_no_name_and_no_handshake_of_tcp() {
     for security in [Security::Clear, Security::Tls] {
         let (origin, folder) = (origin(V4, security, |_| ()), tempfile::tempdir().unwrap());
         let path = in_front_of(&origin, folder.path());
-        // A name that neither DNS nor the certificate contains.
         for (protocol, spoken) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")] {
             let config = origin.client_with(|http| {
                 (http.protocol, http.unix_socket) = (protocol, Some(path.clone()));
@@ -74,7 +72,6 @@ fn each_way_in_which_a_socket_does_not_answer_has_a_phrase() {
     let full = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
     full.bind(&SockAddr::unix(at("full")).unwrap()).unwrap();
     full.listen(0).unwrap();
-    // This connection fills the queue.
     let _waiting = UnixStream::connect(at("full")).unwrap();
     for (name, said) in [
         ("absent", "no such socket"),

@@ -1,10 +1,11 @@
-//! The binary forms of a histogram: V2, which is written today, V1 and V0 of older logs, and histograms of decimals.
+//! The binary forms of a histogram: V2, V1 and V0 of older logs, and histograms of decimals, as in
+//! `AbstractHistogram` of the Java library 2.2.2.
 //!
-//! All numbers are big-endian. Packed: a cookie, the length, and a zlib stream of the following. V2 and V1: cookie, length
-//! of the counts, an offset that has no meaning here, digits (4 bytes each), lowest value that is told apart, highest
-//! value, a factor for the values (8 bytes each), counts. V0: cookie, digits, lowest, highest, total, counts. Bits 4 to 7 of
-//! the cookie are the bytes of a count in V1 and V0. In V2 a count is a ZigZag LEB128 number of up to 9 bytes, and a
-//! negative one stands for as many zeros. What `AbstractHistogram` of the Java library 2.2.2 writes and reads.
+//! All numbers are big-endian. Packed: a cookie, the length, and a zlib stream of the following. V2
+//! and V1: cookie, length of the counts, an unused offset, digits (4 bytes each), lowest, highest,
+//! a factor (8 bytes each), counts. V0: cookie, digits, lowest, highest, total, counts. Bits 4 to 7
+//! of the cookie are the bytes of a count in V1 and V0. In V2 a count is a ZigZag LEB128 number,
+//! and a negative one stands for as many zeros.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -16,22 +17,19 @@ use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
 use super::{Histogram, Layout, Range};
 
-/// The content of a histogram.
 #[derive(Debug, Default)]
 pub(crate) struct Decoded {
-    /// The significant digits that it keeps.
     pub digits: u8,
-    /// The scale of the values: 1, except for histograms of decimals.
+    /// 1, except for histograms of decimals.
     pub ratio: f64,
-    /// Whether it was made for decimals; that does not determine the size of a unit.
+    /// Made for decimals; that does not determine the size of a unit.
     pub is_double: bool,
-    /// The number of buckets with the minimum width.
     pub parts: u64,
-    /// Its buckets with their counts, none of them 0, ascending.
+    /// Ascending; no count is 0.
     pub counts: Vec<(Range, u64)>,
 }
 
-/// Decodes a sequence of histograms, reusing memory.
+/// Reuses its memory for a sequence of histograms.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: Vec<u8>,
@@ -39,7 +37,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Decodes base64. An error contains the problem, and at which byte of the text.
+    /// An error contains the problem, and at which byte of the base64 text.
     pub(crate) fn decode(&mut self, text: &[u8]) -> Result<&Decoded, (usize, String)> {
         self.bytes.clear();
         let broken = |error| match error {
@@ -52,13 +50,12 @@ impl Decoder {
         Ok(&self.decoded)
     }
 
-    /// The histogram that was decoded last.
     pub(crate) fn histogram(&self) -> &Decoded {
         &self.decoded
     }
 }
 
-/// A histogram as V2, compressed, in base64.
+/// As V2, compressed, in base64.
 pub(crate) fn encode(histogram: &Histogram) -> String {
     let mut counts = Vec::new();
     let mut zeros = 0;
@@ -72,7 +69,6 @@ pub(crate) fn encode(histogram: &Histogram) -> String {
         // A count of more than 2^63 cannot be encoded.
         put(&mut counts, i64::try_from(count).unwrap_or(i64::MAX));
     }
-    // An empty histogram is one empty bucket.
     let nothing = u32::from(counts.is_empty());
     put_zeros(&mut counts, nothing);
     let mut plain = Vec::with_capacity(HEADER + counts.len());
@@ -120,21 +116,19 @@ fn put(bytes: &mut Vec<u8>, value: i64) {
     bytes.push(rest.to_le_bytes()[0]);
 }
 
-/// Any histogram from its first byte.
 fn outer(bytes: &[u8], decoded: &mut Decoded) -> Result<(), String> {
     decoded.is_double = false;
     let Some((cookie, rest)) = cookie(bytes) else { return Err(ends()) };
     if cookie != DOUBLE && cookie != DOUBLE_PACKED {
         return integers(bytes, decoded);
     }
-    // Its digits and its range of values, which are the same as in the histogram inside.
+    // The same as in the histogram inside.
     let inside = rest.get(12..).ok_or_else(ends)?;
     integers(inside, decoded)?;
     decoded.is_double = true;
     Ok(())
 }
 
-/// A histogram of whole numbers.
 fn integers(bytes: &[u8], decoded: &mut Decoded) -> Result<(), String> {
     let Some((cookie, rest)) = cookie(bytes) else { return Err(ends()) };
     match cookie & !WORD_BITS {
@@ -154,7 +148,7 @@ fn cookie(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_be_bytes(*cookie), rest))
 }
 
-/// The decompressed form. Declared sizes do not allocate memory.
+/// Declared sizes do not allocate memory.
 fn plain(mut input: impl BufRead, decoded: &mut Decoded) -> Result<(), String> {
     let cookie = u32::from_be_bytes(array(&mut input)?);
     let version = cookie & !WORD_BITS;
@@ -192,7 +186,7 @@ fn plain(mut input: impl BufRead, decoded: &mut Decoded) -> Result<(), String> {
     if length.is_some_and(|length| words.read < u64::from(length)) {
         return Err(ends());
     }
-    // The end of a zlib stream has a checksum, which is only checked if it is read.
+    // The checksum of a zlib stream is only checked if its end is read.
     words.input.into_inner().fill_buf().map(drop).map_err(|error| unpacking(&error))
 }
 
@@ -210,10 +204,8 @@ fn layout(digits: u32, lowest: u64, decoded: &mut Decoded) -> Result<Layout, Str
     }
 }
 
-/// The counts, one after the other.
 struct Words<R> {
     input: io::Take<R>,
-    /// Bytes read.
     read: u64,
 }
 
@@ -270,7 +262,7 @@ impl<R: BufRead> Words<R> {
     }
 }
 
-/// Reads the count of one bucket; returns the index of the next.
+/// Returns the index of the next bucket.
 fn place(index: usize, count: u64, layout: Layout, counts: &mut Vec<(Range, u64)>) -> Result<usize, String> {
     let range = layout.range(index).ok_or_else(beyond)?;
     if count > 0 {
@@ -300,7 +292,7 @@ fn beyond() -> String {
     "it has more buckets than there are values".to_owned()
 }
 
-/// The standard alphabet; whether "=" fills the end does not matter.
+/// The standard alphabet, with or without "=" at the end.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -315,13 +307,11 @@ const V2_PACKED: u32 = 0x1C84_9304;
 const DOUBLE: u32 = 0x0C72_124E;
 const DOUBLE_PACKED: u32 = 0x0C72_124F;
 
-/// The part of a cookie with the size of counts.
 const WORD_BITS: u32 = 0xF0;
 
-/// What V2 sets there.
+/// The value of V2.
 const TOP_BIT: u32 = 0x10;
 
-/// Bytes before the counts of V2.
 const HEADER: usize = 40;
 
 #[cfg(test)]
@@ -344,7 +334,6 @@ mod tests {
 
     #[test]
     fn numbers_are_as_long_as_they_must_be() {
-        // Of ZigZagEncodingTest's idea: every power of two and its neighbours.
         for bits in 0..63 {
             for value in [(1_i64 << bits) - 1, 1 << bits, -(1 << bits)] {
                 let mut bytes = Vec::new();
@@ -370,7 +359,6 @@ mod tests {
         for length in 0..valid.len() {
             assert_eq!(refused(&valid[..length]), ends(), "{length}");
         }
-        // The checksum at the end.
         let mut flipped = valid.clone();
         *flipped.last_mut().unwrap() ^= 1;
         assert!(refused(&flipped).contains("cannot be unpacked"), "{}", refused(&flipped));
@@ -394,7 +382,6 @@ mod tests {
         for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(&plain(3, 1, ratio, &[2])).contains("multiplied by"));
         }
-        // A run of zeros after which the next count is beyond all values.
         let mut counts = Vec::new();
         put(&mut counts, i64::MIN + 1);
         put(&mut counts, 1);
@@ -403,7 +390,6 @@ mod tests {
     }
 
     proptest! {
-        // A histogram of five digits has millions of buckets.
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]

@@ -5,13 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Bucket, Series, Values, Wanted, read_series};
 
-/// The phases of one request, in microseconds: queue, lookup, TCP, TLS, sending, waiting, receiving.
+/// The phases of one request, in microseconds: queue, lookup, TCP, TLS, sending, waiting,
+/// receiving.
 type Took = [u32; 7];
 
-/// Writes requests as a file of a format.
 type Render = fn(&[Took]) -> String;
 
-/// Formats with samples. The tests of histograms are derived from these.
 const FORMATS: [(&str, Render); 13] = [
     ("native", native),
     ("csv", csv),
@@ -32,7 +31,6 @@ fn lines(requests: &[Took], line: impl Fn(usize, &Took) -> String) -> String {
     requests.iter().enumerate().map(|(index, took)| line(index, took) + "\n").collect()
 }
 
-/// The sum of the first `parts` phases.
 fn sum(took: &Took, parts: usize) -> u64 {
     took[..parts].iter().map(|&us| u64::from(us)).sum()
 }
@@ -45,7 +43,6 @@ fn ms(us: u64) -> f64 {
     us as f64 / 1e3
 }
 
-/// Requests with a stated TTFB that contradicts the phases, failed ones, and ones with a schedule.
 fn native(requests: &[Took]) -> String {
     let line = |index: usize, took: &Took| {
         let [queue, dns, tcp, tls, send, wait, load] = took.map(|us| u64::from(us) * 1000);
@@ -70,7 +67,8 @@ fn native(requests: &[Took]) -> String {
     format!("{{\"schema\":\"longhaul.recording/1\"}}\n{}{{\"end\":{{}}}}\n", lines(requests, line))
 }
 
-/// Columns of every metric, independent of each other, with more decimals than nanoseconds, and dates.
+/// Columns of every metric, independent of each other, with more decimals than nanoseconds, and
+/// dates.
 fn csv(requests: &[Took]) -> String {
     let header = "intended_s,started_s,latency_ms,dns_us,wait_ms,ttfb_ms,ttfb_without_dns_ms,response_ms,total_s,page\n";
     let line = |index: usize, took: &Took| {
@@ -85,7 +83,6 @@ fn csv(requests: &[Took]) -> String {
     header.to_owned() + &lines(requests, line)
 }
 
-/// The total is the only column with a default metric.
 fn csv_of_phases(requests: &[Took]) -> String {
     let line = |_, took: &Took| {
         let [_, dns, tcp, _, _, wait, _] = took;
@@ -131,7 +128,6 @@ fn timing(requests: &[Took]) -> String {
     format!("[{}]", requests.iter().map(entry).collect::<Vec<_>>().join(","))
 }
 
-/// With a queue and with sending, which the time of the first byte includes and the sum of the phases does not.
 fn curl(requests: &[Took]) -> String {
     let line = |index: usize, took: &Took| {
         let at = |parts| s(sum(took, parts));
@@ -153,7 +149,6 @@ fn curl(requests: &[Took]) -> String {
     lines(requests, line)
 }
 
-/// The points of a request, each with its metric and value.
 fn k6_points(took: &Took) -> [(&'static str, f64); 7] {
     let [_, _, tcp, tls, send, wait, load] = took.map(|us| ms(u64::from(us)));
     [
@@ -251,7 +246,6 @@ fn nginx(requests: &[Took]) -> String {
     lines(requests, line)
 }
 
-/// A folder with one file.
 struct File {
     folder: tempfile::TempDir,
     path: PathBuf,
@@ -280,7 +274,7 @@ fn series(path: &Path, metric: Option<Metric>) -> Option<Series> {
     read_series(path, &Wanted { metric, ..Wanted::default() }).ok()
 }
 
-/// The values, ascending where they are counts.
+/// Ascending where they are counts.
 fn values(series: Series) -> Vec<f64> {
     match series.values {
         Values::Exact(values) => values,
@@ -295,7 +289,6 @@ fn said(merged: &Merged, what: &str) -> bool {
     merged.lost.iter().any(|sentence| sentence.contains(what))
 }
 
-/// Formats of samples keep every metric to the nanosecond, and the same default metric.
 fn samples_stay(input: &File, name: &str) -> Result<(), TestCaseError> {
     let (output, merged) = input.convert(name, None).unwrap();
     prop_assert_eq!(merged.read, merged.written);
@@ -324,10 +317,8 @@ fn samples_stay(input: &File, name: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Histograms keep one metric with the stated precision, and report that the others are lost.
 fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -> Result<(), TestCaseError> {
     let Some(before) = series(&input.path, metric) else {
-        // Prometheus counts failures, so a file without any value is valid; the missing ones are reported.
         match input.convert(name, metric) {
             Ok((_, merged)) => {
                 prop_assert!(name.ends_with(".prom") && said(&merged, "Samples without the metric"));
@@ -370,7 +361,6 @@ fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -
     prop_assert_eq!(after.metric, chosen);
     let Values::Counted { relative_error, .. } = &after.values else { panic!("a histogram has counts") };
     let error = *relative_error;
-    // A coarse input does not silently become a fine one.
     prop_assert!(
         error + 1e-12 >= own_error || said(&merged, "The input has each value only within"),
         "{:?}",
@@ -379,7 +369,6 @@ fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -
     let after = values(after);
     prop_assert_eq!(before.len(), after.len());
     if name.ends_with(".hgrm") {
-        // Only some points are kept, which is reported; the largest is one of them.
         prop_assert!(said(&merged, "of the distribution"), "{:?}", merged.lost);
         let (before, after) = (before[before.len() - 1], after[after.len() - 1]);
         prop_assert!((before - after).abs() <= before * 0.002 + 1e-6, "{before} became {after}");
@@ -407,7 +396,6 @@ proptest! {
                     counts_stay(format, &input, name, metric).map_err(context)?;
                 }
             }
-            // The output is a valid input.
             let (log, _) = input.convert("b.hlog", None).map_err(|error| TestCaseError::fail(format!("{format}: {error}")))?;
             let (percentiles, _) = input.convert("b.hgrm", None).unwrap();
             for path in [log, percentiles] {

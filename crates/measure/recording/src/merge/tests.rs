@@ -1,4 +1,4 @@
-//! Several recordings in one: which remain separate, which are aligned, and which are refused.
+//! Several recordings in one: what remains separate, is aligned, or is refused.
 
 use super::*;
 use crate::{Series, Unit, Values, Wanted, Writer, read_series};
@@ -14,7 +14,6 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A native recording of samples with a page, that start a second apart.
     fn native(&self, name: &str, header: &Header, pages: &[u64]) -> PathBuf {
         let path = self.path(name);
         let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), header).unwrap();
@@ -51,7 +50,6 @@ fn merged(inputs: &[PathBuf], output: &Path) -> Result<Merged, Error> {
     merge(inputs, output, target, &reading, &WriteOptions::default(), &AtomicBool::new(false))
 }
 
-/// Whether it is a log of the Java library, which does not name its unit.
 fn is_foreign(path: &Path) -> bool {
     path.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hlog"))
 }
@@ -109,7 +107,6 @@ fn one_input_is_converted_as_it_is() {
     for name in ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"] {
         let output = folder.path(name);
         assert_eq!(merged(std::slice::from_ref(&input), &output).unwrap().written, 2);
-        // And from packed files too.
         let again = folder.path("again.jsonl");
         merged(&[output], &again).unwrap();
         assert_eq!(std::fs::read(&again).unwrap(), std::fs::read(&input).unwrap(), "{name}");
@@ -152,7 +149,6 @@ fn logs_merge_without_loss() {
     let output = folder.path("all.hlog");
     let said = merged(&inputs, &output).unwrap();
     assert_eq!((said.read, said.written), (900 + 2700 + 900, 4500));
-    // Their times are dates, so there is no warning about them.
     assert!(said.doubts.is_empty(), "{said:?}");
     let wanted = Wanted { unit: Some(Unit::Ns), ..Wanted::default() };
     let read = |path: &Path| read_series(path, &wanted).unwrap();
@@ -167,7 +163,6 @@ fn logs_merge_without_loss() {
         counts
     };
     assert_eq!(counts(read(&output)), counts(apart));
-    // Three intervals without a tag, which two of the inputs have, and three for each of two tags.
     assert_eq!(
         std::fs::read_to_string(&output).unwrap().lines().filter(|line| line.contains("HIST")).count(),
         9
@@ -196,7 +191,6 @@ fn who_is_stopped_leaves_nothing_behind() {
     let stopped = AtomicBool::new(true);
     let (reading, writing) =
         (Options { unit: Some(Unit::Ns), ..Options::default() }, WriteOptions::default());
-    // At the first sample, at the first histogram, and when there is nothing to read.
     for (inputs, target) in [(vec![input], Target::Native), (vec![log], Target::Hlog), (vec![], Target::Csv)]
     {
         let error = merge(&inputs, &output, target, &reading, &writing, &stopped).unwrap_err();
@@ -213,7 +207,6 @@ fn every_sample_read_is_somewhere() {
         ("a.jsonl", 5, 0, 0),
         ("b.csv", 5, 0, 0),
         ("c.prom", 3, 2, 0),
-        // These have no failures.
         ("d.hlog", 2, 2, 1),
         ("e.hgrm", 2, 2, 1),
     ] {
@@ -224,7 +217,6 @@ fn every_sample_read_is_somewhere() {
     }
 }
 
-/// By whatever name it goes.
 #[test]
 fn an_input_is_not_replaced() {
     let folder = Folder::new();
@@ -247,7 +239,6 @@ fn an_input_is_not_replaced() {
         assert_eq!(std::fs::read_to_string(&first).unwrap(), text);
     }
     assert!(merged(&[link], &first).is_err());
-    // Control cases: another existing file, and one that does not exist yet.
     let third = folder.text("c.csv", "latency_ms\n9\n");
     assert_eq!(merged(&inputs, &third).unwrap().written, 4);
     assert_eq!(merged(&inputs, &folder.path("d.csv")).unwrap().written, 4);

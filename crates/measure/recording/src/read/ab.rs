@@ -1,18 +1,19 @@
-//! Reads the output of ApacheBench's `ab -g`: a row for each request with a response, times in whole milliseconds.
+//! Reads the output of ApacheBench's `ab -g`: a row for each response, in whole milliseconds.
 //!
-//! `ttime` is from the start of the connection to the last byte, `ctime` until the connection is there (TLS included), and
-//! `wait` from the request to the first byte of the response. `seconds` is the start in whole seconds since 1970. Rows are
-//! sorted by `ttime`. What `ab -e` writes has percentiles but not of how many requests, and is refused.
+//! `ttime` is from the start of the connection to the last byte, `ctime` until the connection is
+//! there (TLS included), and `wait` from the request to the first byte of the response. `seconds`
+//! is the start in whole seconds since 1970. The percentiles of `ab -e`, which has no counts, are
+//! refused.
 
 use super::{Frame, Input, Options, json::between, table::Table};
 use crate::{Error, Event, Sample, Sink, Unit};
 
-/// Whether a file's first line is the header row of `ab -g`.
+/// `ab -g`.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line == b"starttime\tseconds\tctime\tdtime\tttime\twait"
 }
 
-/// Whether a file's first line is the header row of `ab -e`.
+/// `ab -e`.
 pub(super) fn is_header_of_percentiles(line: &[u8]) -> bool {
     line == b"Percentage served,Time in ms"
 }

@@ -1,6 +1,7 @@
-//! Reads artillery's report as JSON (`artillery run --output`): percentiles of the whole run in milliseconds, and counts.
+//! Reads artillery's report as JSON (`artillery run --output`): percentiles of the whole run in
+//! milliseconds, and counts.
 //!
-//! The parts of the run are not read: percentiles of parts do not add up. Version 1 has other names and counts.
+//! The parts of the run are not read: their percentiles do not add up.
 
 use std::collections::BTreeMap;
 

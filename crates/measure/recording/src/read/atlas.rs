@@ -1,7 +1,7 @@
 //! Reads results of pings of RIPE Atlas: a JSON array, or an object on each line.
 //!
-//! A result has several requests, each with the time of its reply in milliseconds, or none. `timestamp` is when the first of
-//! them was sent, in whole seconds; it is the start of all.
+//! A result has several requests, each with the time of its reply in milliseconds, or none.
+//! `timestamp` is when the first was sent, in whole seconds.
 
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ struct Measured {
     result: Vec<Reply>,
 }
 
-/// The result of one request: `{"rtt":12.3}`, `{"x":"*"}` or `{"error":"connect failed: ..."}`.
+/// `{"rtt":12.3}`, `{"x":"*"}` or `{"error":"connect failed: ..."}`.
 #[derive(Deserialize)]
 struct Reply {
     rtt: Option<f64>,

@@ -1,7 +1,8 @@
-//! Reads autocannon's JSON (`autocannon --json`): percentiles in whole milliseconds, the extremes and counts.
+//! Reads autocannon's JSON (`autocannon --json`): percentiles in whole milliseconds, the extremes
+//! and counts.
 //!
-//! The percentiles are of all responses, whatever their status. `errors` counts requests without a response, `timeouts` the ones
-//! of them that took too long.
+//! The percentiles are of all responses. `errors` counts requests without a response, `timeouts` is
+//! a part of it.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             Some((percent, value.text()?.parse().ok()?))
         })
         .collect();
-    // `min` leaves out what took less than a millisecond, which is 0 among the percentiles.
+    // `min` leaves out times below a millisecond, which are 0 among the percentiles.
     let lowest = percentiles.iter().map(|&(_, ms)| ms).fold(f64::INFINITY, f64::min);
     let count = run.latency.get(&Text("totalCount".to_owned())).and_then(|count| count.text()?.parse().ok());
     let points = PercentileSummary {
@@ -79,10 +80,8 @@ mod tests {
         let errors: Vec<_> = kept.samples.iter().map(|sample| sample.error.as_deref().unwrap()).collect();
         assert_eq!(errors, ["timeout", "no response", "no response"]);
         assert!(kept.warnings[0].contains("the file states 44.9 ms"), "{:?}", kept.warnings);
-        // Older versions count requests only.
         let older = RUN.replace(",\"totalCount\":175", "");
         assert_eq!(read(older).unwrap().counts, kept.counts);
-        // Less than a millisecond is 0 among the percentiles, and is left out of the minimum.
         let below = read(RUN.replace("\"p0_001\":8", "\"p0_001\":0")).unwrap();
         assert_eq!(below.points()[..2], [(0.0, 2), (10.0, 1)]);
         assert!(read(RUN.replace("\"p50\":44", "\"p50\":4")).unwrap_err().contains("percentiles that fall"));

@@ -1,6 +1,7 @@
-//! Reads bombardier's JSON (`bombardier -l -p r -o json`): percentiles in microseconds, the slowest and counts.
+//! Reads bombardier's JSON (`bombardier -l -p r -o json`): percentiles in microseconds, the slowest
+//! and counts.
 //!
-//! Without `-l` there are no percentiles. Requests that failed are among the percentiles, with the time until they failed.
+//! Without `-l` there are no percentiles. Failed requests are among them.
 
 use std::collections::BTreeMap;
 

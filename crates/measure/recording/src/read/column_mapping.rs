@@ -8,12 +8,11 @@ use crate::{Metric, Unit, error::Unknown};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMapping {
     pub(crate) field: Field,
-    /// The header, in lower case.
+    /// In lower case.
     pub(crate) header: String,
     pub(crate) unit: Option<Unit>,
 }
 
-/// The meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Metric(Metric),
@@ -25,14 +24,14 @@ pub(crate) enum Field {
 }
 
 impl ColumnMapping {
-    /// Whether it is for the column with this header, which is in lower case.
+    /// The header must be in lower case.
     pub(crate) fn matches(&self, header: &str) -> bool {
         self.header == header
     }
 }
 
 impl Field {
-    /// Whether a header without its unit names it.
+    /// The header must be without its unit.
     pub(crate) fn is_called(self, stem: &str) -> bool {
         Self::from_name(stem) == Some(self)
     }

@@ -1,6 +1,6 @@
 //! Extracts a program's lines from the log of a container runtime: Docker's `json-file`
-//! (`{"log":"...\n","stream":"stdout","time":"..."}`) and the format of Kubernetes' runtimes (CRI: time,
-//! stream, `F` or `P`, text).
+//! (`{"log":"...\n","stream":"stdout","time":"..."}`) and the format of Kubernetes' runtimes (CRI:
+//! time, stream, `F` or `P`, text).
 
 use std::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{lines::Lines, unpack};
 use crate::{Error, Place};
 
-/// The first bytes of a file and a reader of the rest, without the container runtime's envelope of each line.
+/// The first bytes of a file and a reader of the rest, without the envelopes.
 pub(super) fn decode<'i>(
     head: Vec<u8>,
     rest: Box<dyn Read + 'i>,
@@ -32,7 +32,7 @@ pub(super) fn decode<'i>(
     Ok((head, Box::new(inner)))
 }
 
-/// Reads the lines without their envelope. A line without an envelope is passed on unchanged.
+/// A line without an envelope is passed on unchanged.
 struct Inner<R> {
     lines: Lines<R>,
     take: fn(&[u8]) -> Option<Vec<u8>>,
@@ -57,7 +57,7 @@ impl<R: Read> Read for Inner<R> {
     }
 }
 
-/// The text of a Docker line, with its line end; a part of a longer line has no line end.
+/// With the line end; a part of a longer line has none.
 fn docker(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Line<'l> {
@@ -74,7 +74,7 @@ fn docker(line: &[u8]) -> Option<Vec<u8>> {
     Some(line.log.into_owned().into_bytes())
 }
 
-/// The text of a line of CRI. `P` marks a part of a longer line.
+/// `P` marks a part of a longer line.
 fn cri(line: &[u8]) -> Option<Vec<u8>> {
     let mut parts = line.splitn(4, |&byte| byte == b' ');
     let (time, stream, tag) = (parts.next()?, parts.next()?, parts.next()?);
@@ -108,7 +108,6 @@ mod tests {
         };
         let text = docker("a \\\"b\\\" \\u003c\\n") + &docker("half ") + &docker("a line\\n");
         assert_eq!(unwrapped(&text), "a \"b\" <\nhalf a line\n");
-        // A truncated line, or one of another program, is passed on unchanged.
         assert_eq!(unwrapped(&(docker("a\\n") + "{\"log\":\"b")), "a\n{\"log\":\"b");
         let cri = "2025-03-14T09:26:53.123456789Z stdout P half \n2025-03-14T09:26:53.2Z stdout F a line\n";
         assert_eq!(unwrapped(cri), "half a line\n");

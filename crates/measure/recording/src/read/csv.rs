@@ -1,5 +1,5 @@
-//! Reads CSV: a header row that names a metric with its unit, or a single column of numbers. Other columns
-//! may contain the start of an event, its page, its failure, its phases, and labels.
+//! Reads CSV: a header row that names a metric with its unit, or a single column of numbers. Other
+//! columns may contain the start of an event, its page, its failure, its phases, and labels.
 
 use std::{borrow::Cow, collections::BTreeMap, io::Read};
 
@@ -20,7 +20,6 @@ pub(super) use fields::Cells;
 use columns::{Columns, Role};
 use fields::fields;
 
-/// Reads all rows of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
     let mut first = next_row(&mut lines)?;
@@ -72,7 +71,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     rows.finish(&lines)
 }
 
-/// The problem with a row; becomes an [`Error`] once the row's position is known. Columns count from 1.
+/// Becomes an [`Error`] once the row's position is known. Columns count from 1.
 enum Problem {
     NotText {
         column: usize,
@@ -112,14 +111,14 @@ impl Problem {
     }
 }
 
-/// Splits rows. `sample` and `exact` hold the values of the last one.
+/// `sample` and `exact` hold the values of the last row.
 struct Rows {
     columns: Columns,
     sample: Sample,
-    /// Unrounded metrics of the row, the file's first; without those that are absent in the row.
+    /// Unrounded metrics of the row, the file's first; without those that are absent.
     exact: Vec<(Metric, f64)>,
     read: u64,
-    /// The first of the empty lines just passed: fine at the end of the file, an error before it.
+    /// The first of the empty lines just passed: fine only at the end of the file.
     blank: Option<u64>,
     unterminated: bool,
     /// Pages whose ids are not numbers.
@@ -139,18 +138,16 @@ impl Rows {
         }
     }
 
-    /// Whether the next row may be parsed as a single number, which is faster. Other rows are parsed by
-    /// [`Rows::take`].
+    /// Whether the next row may be parsed as a single number, which is faster than [`Rows::take`].
     fn is_of_numbers(&self) -> bool {
         self.columns.roles == [Role::Value] && self.columns.has_units == [false] && self.blank.is_none()
     }
 
-    /// The last row.
     fn event(&self, number: u64) -> Event<'_> {
         Event { number, sample: &self.sample, exact: &self.exact }
     }
 
-    /// Whether the line is a row: an empty one is not.
+    /// Returns false for an empty line.
     fn take(&mut self, line: &Line<'_>) -> Result<bool, Problem> {
         if line.text.is_empty() {
             self.blank.get_or_insert(line.number);
@@ -267,7 +264,6 @@ impl Rows {
 }
 
 impl Columns {
-    /// Determines the format of a column of times by its first cell.
     fn decide_time(&mut self, index: usize, field: &[u8]) {
         let Role::Moment { header, .. } = &self.roles[index] else { return };
         let Some(text) = text(field) else { return };
@@ -283,7 +279,6 @@ impl Columns {
     }
 }
 
-/// The next line: its number, its text, and whether it had an end.
 type Row = (u64, Vec<u8>, bool);
 
 fn next_row<R: Read>(lines: &mut Lines<R>) -> Result<Option<Row>, Error> {
@@ -291,7 +286,6 @@ fn next_row<R: Read>(lines: &mut Lines<R>) -> Result<Option<Row>, Error> {
     Ok(row)
 }
 
-/// A number with a decimal comma, where cells have another delimiter, with a point.
 fn with_point(field: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     let text = field.trim_ascii();
     let unit = text.iter().position(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80).unwrap_or(text.len());
@@ -304,13 +298,13 @@ fn with_point(field: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     Cow::Owned(field.iter().map(|byte| if *byte == b',' { b'.' } else { *byte }).collect())
 }
 
-/// A page's id that is a number, written as numbers are: "007" is another page than "7".
+/// "007" is another page than "7".
 fn numbered(text: &str) -> Option<u64> {
     let number = text.parse().ok().filter(|&number: &u64| number < UNNUMBERED)?;
     (number.to_string() == text).then_some(number)
 }
 
-/// A cell's text without its blanks, and without the doubling of quotes; `None` if it is empty.
+/// Without doubled quotes; `None` if it is empty.
 fn text(field: &[u8]) -> Option<String> {
     let text = field.trim_ascii();
     (!text.is_empty()).then(|| String::from_utf8_lossy(text).replace("\"\"", "\""))
@@ -323,14 +317,14 @@ fn set_label(sample: &mut Sample, name: &str, value: Option<&str>) {
     }
 }
 
-/// The time in a cell, in nanoseconds. Dates have more digits than an f64.
+/// In nanoseconds. Dates have more digits than an f64.
 fn time(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<u64>, Problem> {
     let rounded = cell(field, at, unit, terminated, false)?.map(nanoseconds);
     Ok(rounded.map(|rounded| number::nanoseconds(field.trim_ascii(), unit).unwrap_or(rounded)))
 }
 
-/// The number in a cell, in milliseconds; `None` if the cell is empty, which means that it was not measured.
-/// A cell may name its unit, and must if others of its column do.
+/// In milliseconds; `None` if the cell is empty. A cell may name its unit, and must if others of
+/// its column do.
 fn cell(
     field: &[u8],
     at: usize,
@@ -362,7 +356,6 @@ fn check_text<R: Read>(line: &Line<'_>, lines: &Lines<R>) -> Result<(), Error> {
     Err(Error::NotText { place: lines.place(line.number, column), byte })
 }
 
-/// The first byte that is not valid in text, and its column.
 fn find_binary(text: &[u8]) -> Option<(usize, u8)> {
     let nul = memchr::memchr(0, text);
     let invalid = std::str::from_utf8(text).err().map(|error| error.valid_up_to());
@@ -370,7 +363,7 @@ fn find_binary(text: &[u8]) -> Option<(usize, u8)> {
     Some((at + 1, text[at]))
 }
 
-/// A field for a message: quoted, escaped, and cut if it is long.
+/// Quoted, escaped, and cut if it is long.
 fn quoted(field: &[u8]) -> String {
     let text = String::from_utf8_lossy(field);
     let short: String = text.chars().take(SHOWN).collect();
@@ -378,7 +371,7 @@ fn quoted(field: &[u8]) -> String {
     format!("{short:?}{dots}")
 }
 
-/// Of a unit in a cell: "min".
+/// "min".
 const LONGEST_UNIT: usize = 3;
 
 const WITH_UNIT: &str = "a number with its unit, such as 12.5 ms, as in the rows before";
@@ -386,13 +379,11 @@ const A_DATE: &str = "a date such as 2025-03-14T09:26:53Z, as in the rows before
 pub(super) const UNCLOSED: &str = "a double quote that is not closed on its line";
 pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end (a cell ends on its line)";
 
-/// Numbers per batch for a single column.
 const BATCH: usize = 4096;
 
-/// Numbers from here on are for page ids that are not numbers in the file.
+/// For page ids that are not numbers in the file.
 const UNNUMBERED: u64 = 1 << 63;
 
-/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
-//! Reads the output of `curl -w '%{json}'`: an object for each transfer, with timestamps in seconds since its
-//! start.
+//! Reads the output of `curl -w '%{json}'`: an object for each transfer, with timestamps in seconds
+//! since its start.
 //!
-//! A timestamp of 0 was never set. `time_queue` (from 8.12) is part of the name lookup's time and is
-//! subtracted from it; without `time_posttransfer` (from 8.10) sending is a part of `wait`. The handshake of
-//! HTTP/3 is `quic`. The output does not contain the start of a transfer.
-//!
-//! After redirects (`-L`) curl adds up each timestamp over all requests of the chain (`progress.total` in its
-//! `lib/progress.c`), so that the first byte of the final response is unknown: only the total remains.
+//! A timestamp of 0 was never set. `time_queue` (from 8.12) is subtracted from the name lookup;
+//! without `time_posttransfer` (from 8.10) sending is a part of `wait`. After redirects (`-L`) curl
+//! adds up timestamps (`progress.total` in its `lib/progress.c`), so only the total remains.
 
 use std::net::IpAddr;
 
@@ -103,11 +100,10 @@ impl Transfer {
         sample.send_ns = between(before, sent);
         sample.wait_ns = between(sent.or(before), first_byte);
         sample.load_ns = between(first_byte, sample.last_byte_ns);
-        // If the phases give it, the stamp would give a different value: it includes curl's own queue.
+        // The stamp includes curl's own queue, the phases do not.
         sample.ttfb_ns = first_byte.filter(|_| sample.wait_ns.is_none());
     }
 
-    /// The phases up to a connection.
     fn fill_connection(&self, sample: &mut Sample) {
         let queued = self.time_queue.map_or(0, |Seconds(nanos)| nanos);
         let (named, connected) = (stamp(self.time_namelookup), stamp(self.time_connect));
@@ -132,7 +128,7 @@ impl Transfer {
         name.parse::<IpAddr>().is_ok()
     }
 
-    /// Why there is no response. curl before 7.75 does not report that.
+    /// curl before 7.75 does not report a reason.
     fn failure(&self) -> Option<String> {
         let message =
             self.errormsg.as_ref().map(|Text(message)| message).filter(|message| !message.is_empty());
@@ -161,7 +157,7 @@ impl Transfer {
     }
 }
 
-/// A stamp that was set.
+/// `None` if the stamp was not set.
 fn stamp(time: Option<Seconds>) -> Option<u64> {
     time.map(|Seconds(nanos)| nanos).filter(|&nanos| nanos > 0)
 }

@@ -1,4 +1,4 @@
-//! Files of tools that are damaged at random: a decoder gives samples or an error, and never panics.
+//! Randomly damaged files: a decoder gives samples or an error, and never panics.
 
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Error, Place};
 
-/// The format of a file that begins with these bytes, 64 KiB of it or all.
+/// `head` is the first 64 KiB, or all.
 pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Format, Error> {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let refuse = |found: &str| {
@@ -118,7 +118,7 @@ fn first_line(head: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Detects a format by the keys of the first object. A key is in quotes before a colon.
+/// By the keys of the first object: text in quotes before a colon.
 fn json(text: &[u8]) -> Option<Format> {
     let line = text.split(|&byte| byte == b'\n').find(|line| line.len() > 2).unwrap_or(text);
     let has = |part: &[u8], key: &str| {
@@ -127,7 +127,7 @@ fn json(text: &[u8]) -> Option<Format> {
             .any(|at| part[at + key.len()..].trim_ascii_start().starts_with(b":"))
     };
     let all = |keys: &[&str]| keys.iter().all(|key| has(text, key));
-    // A native recording is recognised by its first line, and k6 is read by lines; an object may span several.
+    // A native recording and k6 are recognised by the first line; other objects may span several.
     let is_native = has(line, "schema") && text.starts_with(b"{");
     let formats = [
         (is_native, Format::Native),
@@ -167,7 +167,6 @@ fn json(text: &[u8]) -> Option<Format> {
     formats.into_iter().find_map(|(is, format)| is.then_some(format)).or_else(log)
 }
 
-/// Which log in JSON a file is whose first line is the rest of one.
 fn later_log(head: &[u8]) -> Option<AccessFormat> {
     let (_, rest) = head.split_at(memchr::memchr(b'\n', head)? + 1);
     let objects = Some(rest.trim_ascii_start()).filter(|rest| rest.starts_with(b"{"))?;
@@ -177,42 +176,41 @@ fn later_log(head: &[u8]) -> Option<AccessFormat> {
     }
 }
 
-/// The first key of an object, without its quotes and with its escapes.
+/// Without its quotes and with its escapes.
 fn first_key(text: &[u8]) -> Option<&[u8]> {
     let key = text.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\"")?;
     Some(&key[..memchr::memchr(b'"', key)?])
 }
 
-/// Whether one of the first lines matches.
 fn has_line(head: &[u8], is: fn(&[u8]) -> bool) -> bool {
     head.split(|&byte| byte == b'\n').take(LOOKED_AT).any(is)
 }
 
-/// "       Value     Percentile TotalCount 1/(1-Percentile)", also inside what wrk2 prints; or the same as CSV.
+/// "       Value     Percentile TotalCount 1/(1-Percentile)", also inside the output of wrk2, or as
+/// CSV.
 fn is_hgrm_header(line: &[u8]) -> bool {
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     has(b"Value") && has(b"Percentile") && has(b"1/(1-Percentile)")
 }
 
-/// The legend of an interval log, or one of its lines: a last field that is base64 of a known cookie.
+/// The legend of an interval log, or a line whose last field is base64 of a known cookie.
 fn is_hlog_line(line: &[u8]) -> bool {
     let Some(histogram) = line.rsplit(|&byte| byte == b',').next() else { return false };
     line.starts_with(b"\"StartTimestamp\"")
         || line.starts_with(b"#[Histogram log format")
-        // The base64 prefix of the cookies of all versions, and the prefix of histograms of decimals.
         || (line.contains(&b',')
             && (histogram.starts_with(b"HIST") || histogram.starts_with(b"DHIST"))
             && histogram.len() > 16)
 }
 
-/// The first message of Go's encoding/gob describes the type that follows: a struct with the name "Result".
+/// The first message of Go's encoding/gob describes a struct with the name "Result".
 fn is_vegeta_gob(head: &[u8]) -> bool {
     let first = &head[..head.len().min(32)];
     memchr::memmem::find(first, b"\x03\x01\x01\x06Result").is_some()
 }
 
-/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, bytes out and in, and at least
-/// 9 fields, if visible: the body may extend beyond the sample.
+/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, bytes out and in,
+/// and at least 9 fields, if visible.
 fn is_vegeta_csv(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let line = lines.next().unwrap_or(head);
@@ -231,8 +229,8 @@ fn is_vegeta_csv(head: &[u8]) -> bool {
     is_numbers && fields.count() >= if is_whole { 4 } else { 2 }
 }
 
-/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default. The request may be any
-/// bytes that a client sent.
+/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`. The request may be any
+/// bytes.
 fn looks_like_access_log(line: &[u8]) -> bool {
     memchr::memchr_iter(b'[', line).any(|at| {
         let time = &line[at + 1..];
@@ -249,13 +247,12 @@ const A_REPORT_OF_MTR: &str = "this is mtr's report, which has no samples (run m
 
 const ROUND_ROBIN: &str = "this is a round-robin database (of smokeping's, read what this prints: rrdtool fetch FILE AVERAGE -s -1d)";
 
-/// What [`detect`] finds acceptable, for messages.
 pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
                                    a column such as latency_ms, HAR, an HdrHistogram log, Resource Timing, an access log, or \
                                    the output of a tool such as curl, oha, k6, vegeta, JMeter, hey, wrk, Gatling or ping \
                                    (docs/recording.md lists all)";
 
-/// Maximum number of lines to search for a header: wrk2 prints a page before its percentiles, with a line for each thread.
+/// wrk2 prints a page before its percentiles, with a line for each thread.
 const LOOKED_AT: usize = 400;
 
 #[cfg(test)]
@@ -291,7 +288,6 @@ mod tests {
                 "{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
                 Format::Access(AccessFormat::Caddy),
             ),
-            // The end of a line.
             (
                 "0.1,\"status\":200}\n{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
                 Format::Access(AccessFormat::Caddy),
@@ -305,7 +301,6 @@ mod tests {
             ("request-start,DNS,DNS+dialup,request-duration,bytes,status\n", Format::OhaCsv),
             ("1741944413000000000,200,12345678,0,5,,b2s=,,0,GET,http://x/,\n", Format::VegetaCsv),
             ("1741944413000000000,0,12345678,0,0,refused,,,0\n", Format::VegetaCsv),
-            // The body is so long that nothing after it is visible.
             ("1741944413000000000,200,12345678,0,5,,b2s", Format::VegetaCsv),
             ("metric_name,timestamp,metric_value,check,extra_tags\n", Format::K6Csv),
             ("timeStamp,elapsed,label,responseCode\r\n", Format::JmeterCsv),
@@ -314,7 +309,6 @@ mod tests {
                 "{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n",
                 Format::Access(AccessFormat::NginxJson),
             ),
-            // Numbers of another kind.
             ("1741944413000000000,200\n", Format::Csv),
             ("       Value     Percentile TotalCount 1/(1-Percentile)\n", Format::Hgrm),
             ("#[Histogram log format version 1.3]\n", Format::Hlog),
@@ -399,7 +393,6 @@ mod tests {
                 "[{\"origin\":\"https://a.example\",\"fcp\":{\"histogram\":{\"bin\":[{\"start\":0,\"end\":100,\"density\":0.1}]}}}]",
                 "this is CrUX",
             ),
-            // A message of 127 bytes, of the type -65, as Go's documentation takes one apart.
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),

@@ -1,5 +1,5 @@
-//! A file that is read from its beginning to its end, with an error if it is truncated meanwhile; and whether two names
-//! are one file.
+//! A file that is read to its end, with an error if it is truncated meanwhile; and whether two
+//! names are one file.
 
 use std::{
     fs::{self, File},
@@ -12,11 +12,11 @@ use crate::{
     standard_streams::{self, is_standard},
 };
 
-/// An open file. Reading fails if the file ends before the length that it had when it was opened, because the
-/// data would be only the beginning of a recording. A file that grows is read to its current end.
+/// Reading fails if the file ends before its length at opening: the data would be only the
+/// beginning of a recording. A file that grows is read to its current end.
 pub(crate) struct Whole {
     file: File,
-    /// The length that it must have; 0 if it is not a file, for example a pipe.
+    /// 0 for a pipe.
     length: u64,
     read: u64,
 }
@@ -35,7 +35,7 @@ impl Whole {
         Ok(Self { file, length, read: 0 })
     }
 
-    /// Whether it is a file, and not a pipe or a device, of which nothing can be read twice.
+    /// A pipe or a device cannot be read twice.
     pub(crate) fn is_file(&self) -> bool {
         self.file.metadata().is_ok_and(|metadata| metadata.is_file())
     }
@@ -59,8 +59,7 @@ impl Read for Whole {
     }
 }
 
-/// Whether two names refer to one file. Either of two hard links can be replaced without the other, but users
-/// rarely intend that.
+/// Whether two names refer to one file, also through hard links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let (Ok(first), Ok(second)) = (fs::metadata(one), fs::metadata(other)) else { return false };
     if !first.is_file() || !second.is_file() {
@@ -82,7 +81,6 @@ mod tests {
     use super::*;
     use crate::{Counts, Event, Metric, Options, Sink, read};
 
-    /// Truncates the file while its events are being read.
     struct Shortening<'p> {
         path: &'p Path,
         length: u64,
@@ -119,7 +117,6 @@ mod tests {
 
     #[test]
     fn a_file_that_is_shortened_is_no_shorter_recording() {
-        // Longer than a single read, and cut at a line end.
         let rows = "latency_ms\n".to_owned() + &"12.5\n".repeat(400_000);
         let length = rows.len();
         for kept in [0, 11, 5 * 100_000 + 11] {
@@ -127,7 +124,6 @@ mod tests {
             assert!(said.contains(&format!("had {length} bytes when it was opened")), "{said}");
             assert!(said.contains("a.csv:") && said.contains("read a copy"), "{said}");
         }
-        // The control: an unchanged or a longer file.
         assert_eq!(shortened_to(&rows, length as u64), Ok(400_000));
     }
 

@@ -33,7 +33,7 @@ pub enum Format {
     Vegeta,
     /// `vegeta encode --to csv`.
     VegetaCsv,
-    /// Entries of the W3C Resource or Navigation Timing interface.
+    /// W3C Resource or Navigation Timing.
     Timing,
     /// `hey -o csv`.
     Hey,
@@ -61,7 +61,7 @@ pub enum Format {
     Ping,
     /// The output of ping on Windows.
     WindowsPing,
-    /// The output of `rrdtool fetch` for a database of smokeping.
+    /// `rrdtool fetch` for a database of smokeping.
     Smokeping,
     /// The output of fping.
     Fping,

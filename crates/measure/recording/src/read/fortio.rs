@@ -1,7 +1,7 @@
 //! Reads fortio's JSON: a histogram with the limits of its buckets, in seconds.
 //!
-//! The first bucket begins at the fastest value and the last ends at the slowest. Calls without a response, under the code -1,
-//! are in the histogram with the time until they failed: as large a share of each bucket is left out as failed of all.
+//! Calls without a response, under the code -1, are in the histogram: the failed share is left out
+//! of each bucket.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,6 @@ struct Bucket {
     count: Count,
 }
 
-/// A number, also as text: nighthawk writes this format with the JSON of protocol buffers.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(transparent)]
 struct Count(#[serde(deserialize_with = "integer")] u64);

@@ -1,11 +1,11 @@
-//! Reads the output of fping: with `-l` or `-c` a line for each reply, with `-C N -q` a line for each host.
+//! Reads the output of fping: with `-l` or `-c` a line for each reply, with `-C N -q` a line for
+//! each host.
 //!
-//! A request without an reply failed. `-D` stamps an reply when it is there, so the start is a round trip before.
+//! A request without a reply failed. `-D` stamps a reply, so the start is a round trip before.
 
 use super::{Frame, Input, Options, json::label, lines::Lines, number};
 use crate::{Error, Event, Sample, Sink, Unit, error::counted, unit::nanoseconds};
 
-/// Whether a line is one of fping's.
 pub(super) fn is_line(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     matches!(Line::of(&text), Some(Line::One { .. } | Line::Host { .. }))
@@ -49,14 +49,14 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// A line of fping.
 #[derive(Debug, PartialEq)]
 enum Line<'l> {
-    /// "[1741944413.70093] a.example : [0], 64 bytes, 0.035 ms (0.035 avg, 0% loss)", or "a.example : [1], timed out (...)".
+    // "[1741944413.70093] a.example : [0], 64 bytes, 0.035 ms (0.035 avg, 0% loss)", or "a.example
+    // : [1], timed out (...)".
     One { host: &'l str, stamp: Option<&'l str>, reply: Option<f64>, is_repeated: bool },
-    /// "a.example : 0.025 - 0.028".
+    // "a.example : 0.025 - 0.028".
     Host { host: &'l str, replies: &'l str },
-    /// "a.example : xmt/rcv/%loss = 3/3/0%, min/avg/max = 0.018/0.031/0.041".
+    // "a.example : xmt/rcv/%loss = 3/3/0%, min/avg/max = 0.018/0.031/0.041".
     Sum,
 }
 

@@ -1,10 +1,8 @@
-//! Reads Gatling's `simulation.log` as text: lines of tab-separated fields, of which lines that begin with
-//! REQUEST count.
+//! Reads Gatling's `simulation.log` as text: tab-separated lines that begin with REQUEST.
 //!
-//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. Gatling counts a
-//! response with an unexpected status as KO; with a status of 400 and more it is a response here, as in all
-//! formats. Lines of groups sum up requests and are skipped. The fields before the name depend on the
-//! version. Newer versions write a binary log.
+//! A request has its start and its end in milliseconds since 1970, OK or KO, and a message. A KO
+//! with a status of 400 and more is a response here. The fields before the name depend on the
+//! version.
 
 use super::{
     Frame, Input, Options,
@@ -13,7 +11,6 @@ use super::{
 };
 use crate::{Error, Event, Sample, Sink};
 
-/// Whether a line is the run's header, or precedes it.
 pub(super) fn is_header(line: &[u8]) -> bool {
     let fields = line.split(|&byte| byte == b'\t').count();
     (line.starts_with(b"RUN\t") && (4..=8).contains(&fields))
@@ -21,7 +18,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
         || (line.starts_with(b"REQUEST\t") && request(&String::from_utf8_lossy(line)).is_some())
 }
 
-/// Whether the file is a binary log: a record of the kind 0 that begins with the version, a text with its length.
+/// A record of the kind 0 that begins with the version, a text with its length.
 pub(super) fn is_binary(head: &[u8]) -> bool {
     let Some(([0, 0, 0, 0, length @ 3..=32], rest)) = head.split_first_chunk() else { return false };
     let Some(version) = rest.get(..usize::from(*length)) else { return false };
@@ -59,7 +56,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// A request; times in milliseconds since 1970.
+/// In milliseconds since 1970.
 struct Request<'l> {
     groups: &'l str,
     name: &'l str,
@@ -69,7 +66,8 @@ struct Request<'l> {
     message: &'l str,
 }
 
-/// "REQUEST, [user,] groups, name, start, end, OK or KO, message", with the scenario in front in older versions.
+/// "REQUEST, [user,] groups, name, start, end, OK or KO, message", with the scenario in front in
+/// older versions.
 fn request(line: &str) -> Option<Request<'_>> {
     let fields: Vec<&str> = line.split('\t').collect();
     let is_time = |text: &str| text.len() >= 12 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -88,8 +86,8 @@ fn request(line: &str) -> Option<Request<'_>> {
     })
 }
 
-/// The status in the message of a check: "status.find.in(200,209), found 500", "but actually found 500", or "but actually 500 is not
-/// less than or equal to 399".
+/// "status.find.in(200,209), found 500", "but actually found 500", or "but actually 500 is not less
+/// than or equal to 399".
 fn status(message: &str) -> Option<u16> {
     let check = message.strip_prefix("status.")?;
     let (_, found) = check.rsplit_once("found ").or_else(|| check.rsplit_once("but actually "))?;

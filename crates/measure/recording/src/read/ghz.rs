@@ -1,7 +1,7 @@
 //! Reads ghz's JSON: the calls with their times, or percentiles if the calls are omitted.
 //!
-//! `timestamp` is when a call ended (`runner/stats_handler.go` of ghz), so that the start is a `latency` before. A call with
-//! another status than OK failed: gRPC has the same codes for responses and for what never had a response.
+//! `timestamp` is when a call ended (`runner/stats_handler.go` of ghz). A call with another status
+//! than OK failed: gRPC has the same codes for responses and for calls without one.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -63,7 +63,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The data of a file other than its calls; times in nanoseconds.
+/// Times in nanoseconds.
 #[derive(Default)]
 struct Run {
     count: u64,
@@ -74,7 +74,6 @@ struct Run {
     percentiles: Option<Vec<Percentile>>,
 }
 
-/// The whole file, whose calls are passed on one by one.
 struct Whole<'t, F> {
     run: &'t mut Run,
     taker: &'t mut Taker<F>,
@@ -113,7 +112,6 @@ impl<'de, F: FnMut(Detail) -> Result<(), Error>> Visitor<'de> for Whole<'_, F> {
     }
 }
 
-/// The calls, or null.
 struct Calls<'t, F> {
     taker: &'t mut Taker<F>,
 }

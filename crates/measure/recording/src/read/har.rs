@@ -1,14 +1,10 @@
-//! Reads HAR 1.2, the export format of browsers and proxies: the entries of `log`, one by one, for any size
-//! of the bodies.
+//! Reads HAR 1.2: the entries of `log`, one by one.
 //!
-//! `ssl` is part of `connect`, as in the specification; Firefox writes it in addition, which `time` shows.
-//! Old exports of Chrome include waits in `time` that are in no phase: a sum with `ssl` that is only closer
-//! to it proves nothing. -1 means absent, and so does 0 for a connect: Firefox writes that for a reused
-//! connection. `blocked`, the queue in the browser, is a part of the total and of no phase. Responses from
-//! the browser's cache are labelled. Playwright counts `ssl` twice in `time`, once within `connect`: the sum
-//! of the phases is the total of its entries.
+//! `ssl` is part of `connect`; Firefox writes it in addition, which `time` shows. -1 means absent,
+//! and so does 0 for a connect (Firefox). `blocked` is a part of the total and of no phase.
+//! Playwright counts `ssl` twice in `time`: its total is the sum of the phases.
 //!
-//! An entry with an impossible value is skipped and counted: in a file of a long session about one in a
+//! An entry with an impossible value is skipped and counted: in long sessions about one in a
 //! thousand is invalid.
 
 use std::{collections::HashMap, fmt};
@@ -62,7 +58,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Skipped entries: their number, and the error of the first.
+/// Their number, and the error of the first.
 struct LeftOut {
     count: u64,
     why: String,
@@ -75,13 +71,10 @@ impl LeftOut {
     }
 }
 
-/// The fields that are read from a log.
 #[derive(Deserialize)]
 #[serde(from = "Entry")]
 enum Part {
-    /// The id of the next page.
     Page(String),
-    /// The program that wrote the file.
     Creator(String),
     // An entry is much larger than an id.
     Entry(Box<Entry>),
@@ -127,7 +120,6 @@ struct Entry {
     error: Option<Problem>,
 }
 
-/// Why there is no response: in words, or as an object of Node's.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Problem {
@@ -185,7 +177,6 @@ impl<'de> Deserialize<'de> for Took {
 }
 
 impl Took {
-    /// Whether it is a time or absent. What else is below 0 is a mistake of the file's.
     fn is_valid(self) -> bool {
         self.0.is_none_or(|ms| ms == ABSENT || (0.0..=MOST_MS).contains(&ms))
     }
@@ -195,10 +186,9 @@ impl Took {
     }
 }
 
-/// Approximate rounding error of the sum of seven parts in whole milliseconds.
+/// The rounding error of the sum of seven parts in whole milliseconds.
 const ROUNDING_MS: f64 = 2.0;
 
-/// The value of a phase that was not measured.
 const ABSENT: f64 = -1.0;
 
 #[derive(Deserialize, Default)]
@@ -222,7 +212,6 @@ struct Response {
     content: Option<Content>,
     #[serde(rename = "_error")]
     error: Option<Problem>,
-    /// The same field of Playwright, which also writes it for truncated responses.
     #[serde(rename = "_failureText")]
     failure_text: Option<Problem>,
 }
@@ -234,13 +223,11 @@ struct Content {
     mime_type: Loose,
 }
 
-/// Converts entries to samples.
 struct Reader<'r> {
     labels: &'r Labels,
     sink: &'r mut dyn Sink,
     sample: Sample,
-    /// The numbers of pages by their ids: first those of `log.pages` in its order, then others as entries
-    /// name them.
+    /// First those of `log.pages` in its order, then others as entries name them.
     pages: HashMap<String, u64>,
     writer: Writer,
     read: u64,
@@ -335,7 +322,7 @@ impl Reader<'_> {
 }
 
 impl Entry {
-    /// The start, if the entry contains one; or an invalid value in it.
+    /// An error is an invalid value.
     fn started(&self) -> Result<Option<u64>, String> {
         let timings = self.timings.iter().flat_map(|timings| timings.named());
         for (name, took) in timings.chain([("time", self.time)]) {
@@ -350,7 +337,7 @@ impl Entry {
 }
 
 impl Timings {
-    /// The phases with their names. `blocked` is in no phase: Chrome writes it a little below 0 where its clocks differ.
+    /// Without `blocked`, which Chrome writes a little below 0 where its clocks differ.
     fn named(&self) -> [(&'static str, Took); 6] {
         let Self { dns, connect, send, wait, receive, ssl, .. } = *self;
         [
@@ -367,7 +354,7 @@ impl Timings {
         Self { ssl: Took::default(), ..self }
     }
 
-    /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.
+    /// Returns the total: `time` if the file contains it, or else the sum of its parts.
     fn fill(&self, sample: &mut Sample, time: Took, writer: Writer, is_http3: bool) -> Option<f64> {
         let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));
@@ -386,7 +373,7 @@ impl Timings {
             _ => false,
         };
         let total = time.or_else(|| positive(Took(Some(if is_beside { beside } else { inside }))));
-        // Without any time, as Firefox writes for responses from its cache, nothing was measured.
+        // Without any time, as Firefox writes for its cache, nothing was measured.
         let measured = |took: Took| took.measured().filter(|_| total.is_some()).and_then(milliseconds);
         sample.dns_ns = measured(self.dns).filter(|&dns| dns > 0 || connect.is_some());
         sample.tls_ns = ssl.and_then(milliseconds);
@@ -411,7 +398,7 @@ fn milliseconds(ms: f64) -> Option<u64> {
     length(Unit::Ms, ms)
 }
 
-/// A size, where -1 stands for an unknown one.
+/// -1 stands for an unknown size.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -421,10 +408,8 @@ fn bytes(size: f64) -> Option<u64> {
     (size >= 0.0).then_some(size as u64)
 }
 
-/// The whole file: an object with a log.
 struct File<'t, F>(&'t mut Taker<F>);
 
-/// The log: an object with pages and entries.
 struct Log<'t, F>(&'t mut Taker<F>);
 
 impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for File<'_, F> {
@@ -486,7 +471,6 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
     }
 }
 
-/// The pages, possibly empty.
 struct Pages<'t, F>(&'t mut Taker<F>);
 
 impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for Pages<'_, F> {

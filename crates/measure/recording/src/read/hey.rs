@@ -1,15 +1,13 @@
-//! Reads hey's CSV (`hey -o csv`), in seconds with four decimals.
+//! Reads hey's CSV (`hey -o csv`), in seconds with four decimals, without requests that got no
+//! response.
 //!
-//! `response-time` is from the start of a request to the last byte, including the connection setup.
-//! `DNS+dialup` is the time until the connection is ready: the name lookup, TCP and TLS together, and 0 on a
-//! reused connection; so of these only `DNS` is known separately. The first byte follows `DNS+dialup`,
-//! `Request-write` and `Response-delay`. `offset` is the start, relative to the start of the run. Requests
-//! without a response are not in the file (`requester/report.go` of hey).
+//! `response-time` is from the start to the last byte. `DNS+dialup` is the name lookup, TCP and TLS
+//! together, so only `DNS` is known separately. The first byte follows `DNS+dialup`,
+//! `Request-write` and `Response-delay`.
 
 use super::{Frame, Input, Options, table::Table};
 use crate::{Error, Event, Metric, Sample, Sink, Unit};
 
-/// Whether a file's first line is hey's header row.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read")
 }

@@ -14,7 +14,6 @@ mod points;
 
 use points::Point;
 
-/// Reads the first table of a file into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     sink.metric(Metric::Latency);
     let mut lines = Lines::new(input.reader, input.path);
@@ -43,45 +42,34 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The problem with a line.
 #[derive(Debug)]
 enum Problem {
-    /// Another text than expected, at that byte of the line.
     Row { offset: usize, found: String, expected: &'static str },
-    /// The last line of a truncated file.
     Cut,
 }
 
-/// The first table read so far.
 struct Table {
     unit: Unit,
     state: State,
-    /// The percentile of the last row; 1 in a complete table.
+    /// 1 in a complete table.
     percentile: f64,
-    /// The last row's value, ms.
     value_ms: f64,
-    /// Events up to the last row.
     total: u64,
-    /// The rows that have events.
+    /// Only rows that have events.
     points: Vec<Point>,
-    /// The footer's.
     mean_ms: Option<f64>,
     footer_total: Option<u64>,
-    /// SubBuckets of the footer. Each power of two has half of them.
+    /// Of the footer. Each power of two has half of them.
     sub_buckets: f64,
-    /// Tables after the first.
     others: u64,
     is_wrk: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// In front of the table.
     Before,
     Rows,
-    /// Behind its last row, where its footer may be.
     Footer,
-    /// In another table, or after it.
     Other,
 }
 
@@ -243,7 +231,6 @@ fn is_header(line: &[u8]) -> bool {
     has(b"Value") && has(b"Percentile") && has(b"1/(1-Percentile)")
 }
 
-/// A text between blanks or commas, with its position.
 fn fields(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b',');
     let mut at = 0;
@@ -273,13 +260,12 @@ const A_ROW: &str = "a row such as \"1.234 0.500000000000 518 2.00\"";
 const A_PERCENTILE: &str = "a percentile from 0 to 1, no smaller than the row before";
 const A_COUNT: &str = "a count of events up to 2^53, no smaller than the row before";
 
-/// More events than any run has; counts up to here are exact in f64 too.
+/// Counts up to here are exact in f64 too.
 const MOST_EVENTS: u64 = 1 << 53;
 
-/// The sub-buckets of three digits, the default of wrk2 and of most ports.
+/// The default of wrk2 and of most ports.
 const OF_THREE_DIGITS: f64 = 2048.0;
 
-/// How much of a field a message shows.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Reads HdrHistogram interval logs: a line is an interval with its histogram, compressed and in base64.
+//! Reads HdrHistogram interval logs: a line is an interval with its histogram, compressed and in
+//! base64.
 //!
-//! The grammar and the meaning of the times follow the Java library's `HistogramLogReader` and its
-//! documentation.
+//! The grammar and the meaning of the times follow the Java library's `HistogramLogReader`.
 
 use std::io::Read;
 
@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// Reads the histograms of all lines into a sink.
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     sink.metric(Metric::Latency);
     let mut lines = Lines::new(input.reader, input.path);
@@ -49,7 +48,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The problem with a line, and the byte where it begins.
 #[derive(Debug)]
 pub(crate) struct Problem {
     offset: usize,
@@ -64,18 +62,13 @@ impl Problem {
     }
 }
 
-/// The log read so far.
 struct Log {
-    /// As given, as a comment names it, or as the first interval with values shows it.
     unit: Option<Unit>,
     clock: Clock,
     decoder: Decoder,
     intervals: u64,
-    /// Events in all of them.
     total: u64,
-    /// The largest value of the log.
     largest: f64,
-    /// Whether the unit comes from the column of maxima.
     is_unit_derived: bool,
     /// Values below this are not distinguished; 0 if the log's unit is fine enough.
     blurred_below: f64,
@@ -95,7 +88,7 @@ impl Log {
         }
     }
 
-    /// The interval that a line describes, if it does.
+    /// `None` if the line is no interval.
     fn take(&mut self, line: &[u8]) -> Result<Option<Counts>, Problem> {
         if let Some(comment) = line.strip_prefix(b"#") {
             self.clock.comment(comment);
@@ -156,7 +149,6 @@ impl Log {
         }))
     }
 
-    /// Stores the data of the decoded histogram that the warnings and the end need.
     fn note(&mut self, offset: usize) -> Result<(), Problem> {
         let histogram = self.decoder.histogram();
         let total = histogram.counts.iter().try_fold(self.total, |sum, &(_, count)| sum.checked_add(count));
@@ -174,7 +166,6 @@ impl Log {
         Ok(())
     }
 
-    /// Notes about units for the user.
     fn warn(&self, warnings: &mut Vec<String>) {
         let unit = self.unit.unwrap_or(Unit::Ns);
         let shown = |value| unit.milliseconds(value).map(|milliseconds| time(milliseconds / 1e3));
@@ -195,18 +186,17 @@ impl Log {
     }
 }
 
-/// Start times of intervals. Timestamps in a log are absolute or relative to its start, and the log does not
-/// specify which.
+/// Timestamps in a log are absolute or relative to its start, and the log does not specify which.
 #[derive(Default)]
 struct Clock {
-    /// `#[StartTime: ...]`, or the first interval's timestamp; seconds since 1970 if it is a date.
+    /// `#[StartTime: ...]`, or the first timestamp; seconds since 1970 if it is a date.
     start: Option<f64>,
     /// `#[BaseTime: ...]`, what timestamps count from.
     base: Option<f64>,
 }
 
 impl Clock {
-    /// A line that begins with "#", without it.
+    /// Without its "#".
     fn comment(&mut self, comment: &[u8]) {
         let time = |name: &str| {
             let rest = comment.strip_prefix(b"[")?.strip_prefix(name.as_bytes())?.strip_prefix(b": ")?;
@@ -220,10 +210,10 @@ impl Clock {
         }
     }
 
-    /// Seconds since 1970, or since the log's start if the log has no date.
+    /// Since 1970, or since the log's start if the log has no date.
     fn started(&mut self, timestamp: f64) -> f64 {
         let start = *self.start.get_or_insert(timestamp);
-        // The Java library's rule: more than a year before the start cannot be absolute.
+        // As the Java library: more than a year before the start cannot be absolute.
         let is_absolute = timestamp >= start - YEAR_S;
         let base = *self.base.get_or_insert(if is_absolute { 0.0 } else { start });
         let absolute = timestamp + base;
@@ -231,14 +221,12 @@ impl Clock {
     }
 }
 
-/// The words of a line, separated by commas and blanks.
 struct Words<'l> {
     line: &'l [u8],
     at: usize,
 }
 
 impl<'l> Words<'l> {
-    /// The next word and where it begins.
     fn next(&mut self, expected: &'static str) -> Result<(usize, &'l [u8]), Problem> {
         let is_between = |byte: &u8| matches!(byte, b',' | b' ' | b'\t');
         let rest = &self.line[self.at..];
@@ -261,14 +249,13 @@ impl<'l> Words<'l> {
     }
 }
 
-/// A number that can be a time: digits, perhaps a point and an exponent.
 fn number(text: &[u8]) -> Option<f64> {
     let is_of_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E');
     let text = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| is_of_numbers(&byte)))?;
     text.parse().ok().filter(|value: &f64| (0.0..=1e12).contains(value))
 }
 
-/// Each bucket at its middle; `None` if a value is too large for any time.
+/// At the middles; `None` if a value is too large for any time.
 fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
     let bucket = |&(range, count): &(Range, u64)| {
         let ms = |value: f64| unit.milliseconds(value * histogram.ratio);
@@ -282,14 +269,14 @@ fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
     histogram.counts.iter().map(bucket).collect()
 }
 
-/// The unit that a comment names, as logs of this program do: `#[Unit: ns]`.
+/// As in logs of this program: `#[Unit: ns]`.
 fn unit_in(comment: &[u8]) -> Option<Unit> {
     let name = comment.strip_prefix(b"[Unit: ")?.strip_suffix(b"]")?;
     std::str::from_utf8(name).ok()?.parse().ok()
 }
 
-/// The unit of values whose column of maxima was scaled to milliseconds on purpose. A millionth is no proof of nanoseconds: writers
-/// divide by that if they are not configured, whatever the unit is.
+/// Only maxima that were scaled to milliseconds on purpose prove a unit: unconfigured writers
+/// divide by a million, whatever the unit is.
 fn derive_unit(largest: f64, written: f64) -> Result<Unit, String> {
     if ratio(largest, written) == Some(1000) {
         return Ok(Unit::Us);
@@ -304,10 +291,8 @@ fn derive_unit(largest: f64, written: f64) -> Result<Unit, String> {
     ))
 }
 
-/// The factor between the values and the column of maxima: a power of 1000, if one fits.
+/// A power of 1000, if one fits.
 fn ratio(largest: f64, written: f64) -> Option<u64> {
-    // The column has three decimals and may be the exact maximum, which can be anywhere in its bucket; a
-    // bucket of one digit is 6 % wide.
     let explains = |ratio: u64| {
         let expected = largest / ratio as f64;
         (expected - written).abs() <= 0.001 + expected * 0.07
@@ -316,7 +301,7 @@ fn ratio(largest: f64, written: f64) -> Option<u64> {
     ratios.into_iter().find(|&ratio| written > 0.001 && explains(ratio))
 }
 
-/// More events than any log contains; counts up to this are also exact in f64.
+/// Counts up to this are exact in f64.
 const MOST_EVENTS: u64 = 1 << 53;
 
 const YEAR_S: f64 = 365.0 * 24.0 * 3600.0;
@@ -326,7 +311,6 @@ const EPOCH_S: f64 = 1e8;
 
 const AN_INTERVAL: &str = "at least one interval with a value, such as 0.127,1.007,2.769,HISTFAAAA...";
 
-/// Maximum length of a quoted word in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

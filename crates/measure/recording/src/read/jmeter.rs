@@ -1,10 +1,9 @@
 //! Reads JMeter's results (JTL): CSV with a header row, or XML.
 //!
-//! `elapsed` is JMeter's own figure, from the start of the sample to the last byte: it is the latency here.
-//! `Latency` ends with the first byte, and `Connect` with the handshakes; both count from the start of the
-//! sample. JMeter counts responses with a status of 400 and more as failures: they are responses here, as in
-//! all formats. A sample with another status and `success=false` failed an assertion. Transaction controllers
-//! sum up other samples, and are skipped.
+//! `elapsed`, from the start to the last byte, is the latency. `Latency` ends with the first byte,
+//! and `Connect` with the handshakes. Statuses of 400 and more are responses here; another status
+//! with `success=false` failed an assertion. Transaction controllers sum up other samples, and are
+//! skipped.
 
 use super::{
     Frame, Labels,
@@ -18,13 +17,11 @@ mod xml;
 pub(super) use rows::{is_header, is_row, read as read_csv};
 pub(super) use xml::read as read_xml;
 
-/// The raw fields of one sample.
 #[derive(Debug, Default)]
 struct Written {
     texts: [Option<String>; NAMES.len()],
 }
 
-/// A field of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Elapsed,
@@ -41,7 +38,7 @@ enum Field {
     Url,
 }
 
-/// Each with its column in CSV and its attribute in XML, in the order of [`Field`].
+/// With its column in CSV and its attribute in XML, in the order of [`Field`].
 const NAMES: [(Field, &str, &str); 12] = [
     (Field::Elapsed, "elapsed", "t"),
     (Field::TimeStamp, "timeStamp", "ts"),
@@ -57,7 +54,6 @@ const NAMES: [(Field, &str, &str); 12] = [
     (Field::Url, "URL", ""),
 ];
 
-/// A field with an invalid value, and the expected content.
 #[derive(Debug, PartialEq, Eq)]
 struct Wrong {
     field: Field,
@@ -74,12 +70,11 @@ impl Written {
         self.texts[field as usize] = Some(text);
     }
 
-    /// Whether it sums other samples up.
     fn is_sum(&self) -> bool {
         self.get(Field::Message).is_some_and(|message| message.starts_with(OF_A_SUM))
     }
 
-    /// The number of samples in the sum: "Number of samples in transaction : 2, number of failing samples : 1".
+    /// "Number of samples in transaction : 2, number of failing samples : 1".
     fn summed(&self) -> u64 {
         let rest = self.get(Field::Message).and_then(|message| message.strip_prefix(OF_A_SUM));
         let number = rest.and_then(|rest| rest.trim_start_matches([' ', ':']).split(',').next());
@@ -122,7 +117,6 @@ impl Written {
         Ok(())
     }
 
-    /// Why it failed: no response, or an assertion.
     fn error(&self, status: Option<u16>) -> Option<String> {
         let is_success = self.get(Field::Success).is_none_or(|success| success.eq_ignore_ascii_case("true"));
         if is_success || status.is_some_and(|status| status >= 400) {
@@ -136,7 +130,7 @@ impl Written {
     }
 }
 
-/// Milliseconds since 1970, or a date in a form that JMeter's manual names.
+/// Milliseconds since 1970, or a date in a form of JMeter's manual.
 fn started(text: &str) -> Result<u64, Wrong> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let time = if is_number {
@@ -147,14 +141,12 @@ fn started(text: &str) -> Result<u64, Wrong> {
     time.ok_or_else(|| Wrong { field: Field::TimeStamp, found: format!("{text:?}"), expected: TIME })
 }
 
-/// Passes samples on, and counts the skipped sums.
 struct Samples<'s> {
     sink: &'s mut dyn Sink,
     labels: &'s Labels,
     sample: Sample,
     taken: u64,
     sums: u64,
-    /// The number of samples in the sums.
     summed: u64,
 }
 
@@ -163,7 +155,6 @@ impl<'s> Samples<'s> {
         Self { sink, labels, sample: Sample::default(), taken: 0, sums: 0, summed: 0 }
     }
 
-    /// Reads one sample; its number is that of its line.
     fn take(&mut self, number: u64, written: &Written) -> Result<Result<(), Wrong>, Error> {
         if written.is_sum() {
             self.sums += 1;
@@ -182,7 +173,7 @@ impl<'s> Samples<'s> {
         self.taken + self.sums == 0
     }
 
-    /// The file's frame, unless there is nothing but sums.
+    /// Fails if there is nothing but sums.
     fn finish(self, mut warnings: Vec<String>, place: impl Fn() -> Place) -> Result<Frame, Error> {
         let sums = counted(self.sums, "transaction controller");
         if self.sums > 0 && self.taken == 0 {
@@ -206,7 +197,6 @@ impl<'s> Samples<'s> {
     }
 }
 
-/// How the message of a transaction controller begins.
 const OF_A_SUM: &str = "Number of samples in transaction";
 
 const TIME: &str = "milliseconds since 1970, or a date such as 2025/03/14 09:26:53.589";

@@ -21,11 +21,8 @@ pub(super) use fields::{Loose, Moment, Seconds, Text, between, host, integer, la
 pub(super) use stream::{Document, Elements, Taker, each_object};
 pub(super) use whole::whole;
 
-/// Why a decoder stops at a line.
 pub(super) enum Stop {
-    /// It is not JSON of the expected kind.
     Json(serde_json::Error),
-    /// Another error, with its position.
     Refused(Error),
 }
 
@@ -41,8 +38,8 @@ impl From<Error> for Stop {
     }
 }
 
-/// Passes each line of a file of JSON lines to `take`, with its number. Blank lines are skipped. A truncated
-/// last line without a line end is omitted, and the result reports that.
+/// Blank lines are skipped. A last line without a line end that is truncated is omitted, and the
+/// result reports that.
 pub(super) fn each_line(
     input: Input<'_>,
     expected: &'static str,
@@ -64,12 +61,10 @@ pub(super) fn each_line(
     Ok(None)
 }
 
-/// The warning for a truncated last line.
 pub(super) fn cut_off(line: u64) -> String {
     format!("Line {line}, the last, is cut off in mid-write; read up to the line before it.")
 }
 
-/// A line that is not JSON of the expected kind.
 pub(super) fn broken<R: Read>(
     lines: &Lines<R>,
     number: u64,
@@ -79,7 +74,6 @@ pub(super) fn broken<R: Read>(
     Error::Sample { place: lines.place(number, error.column()), problem: problem(error), expected }
 }
 
-/// The same for a document that spans lines.
 fn broken_document(path: &Path, error: serde_json::Error, cuts: &Cuts, expected: &'static str) -> Error {
     // Errors of the reader have no position.
     let (line, column) = (error.line().max(1) as u64, error.column().max(1) as u64);
@@ -94,7 +88,7 @@ fn broken_document(path: &Path, error: serde_json::Error, cuts: &Cuts, expected:
     Error::Sample { place, problem, expected }
 }
 
-/// The message of serde_json, without its own position, and without the whole of a long text that it quotes.
+/// Without serde_json's own position, and without the whole of a long text that it quotes.
 pub(super) fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
@@ -106,5 +100,4 @@ pub(super) fn problem(error: &serde_json::Error) -> String {
     format!("{begin}...{}", &text[end..])
 }
 
-/// More than any message has that quotes nothing long.
 const LONGEST_QUOTED: usize = 400;

@@ -1,15 +1,10 @@
-//! Reads the output of `k6 run --out json=...` or `--out csv=...`: a line for each metric of each request,
-//! which are combined again.
+//! Reads the output of `k6 run --out json=...` or `--out csv=...`: a line for each metric of each
+//! request, which are combined again.
 //!
-//! k6's `http_req_duration` is sending + waiting + receiving, without the connection; it is the latency here,
-//! because k6 reports it as such. `http_req_blocked` is the time to get a connection (`GetConn` to `GotConn`
-//! in its `lib/netext/httpext/tracer.go`): it includes the name lookup, connecting and the TLS handshake. So
-//! the total is blocked + duration, and the start is that long before the point's time, which is the end. The
-//! name lookup is not separate.
-//!
-//! The points of a request are consecutive, with one time and one set of tags. A reused connection has
-//! `http_req_connecting` 0. A request failed if it has an `error` or the status 0. k6 also counts a 500 as
-//! failed (`http_req_failed`), but here it is a response.
+//! `http_req_duration`, sending + waiting + receiving, is the latency. `http_req_blocked` includes
+//! the name lookup, connecting and the TLS handshake, so the total is blocked + duration, before
+//! the point's time. The points of a request are consecutive, with one time and one set of tags. A
+//! request failed if it has an `error` or the status 0.
 
 use std::{
     borrow::Cow,
@@ -52,7 +47,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings: cut.into_iter().collect(), ..Frame::default() })
 }
 
-/// A line: a point, or the declaration of a metric, which has no value.
+/// The declaration of a metric has no value.
 #[derive(Deserialize)]
 struct Point<'l> {
     #[serde(borrow)]
@@ -71,19 +66,16 @@ struct Data {
 }
 
 impl Point<'_> {
-    /// The part of the request.
     fn part(&self) -> Option<usize> {
         part(self.metric.as_deref().filter(|_| self.kind.as_deref() == Some("Point"))?)
     }
 }
 
-/// The part of a request that a metric measures.
 fn part(metric: &str) -> Option<usize> {
     let rest = metric.strip_prefix("http_req")?;
     PARTS.iter().position(|part| *part == rest)
 }
 
-/// The same line, with its tags: read once for each request.
 #[derive(Deserialize)]
 struct Tagged {
     data: Tags,
@@ -123,10 +115,9 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-/// The points of one request.
 #[derive(Default)]
 struct Request {
-    /// The line of its first point; 0 before the first point.
+    /// The line of its first point; 0 before it.
     number: u64,
     ended: Option<u64>,
     tags: Fingerprint,
@@ -136,7 +127,6 @@ struct Request {
 }
 
 impl Request {
-    /// Whether another point is of the same request.
     fn belongs(&self, part: usize, data: &Data) -> bool {
         let ended = data.time.map(|Moment(nanos)| nanos);
         self.number > 0 && self.ended == ended && self.tags == data.tags && self.parts[part].is_none()
@@ -160,7 +150,6 @@ impl Request {
         label(&mut self.sample, labels, "host", tag("url").and_then(host));
     }
 
-    /// Passes the pending values to the sink and clears them.
     fn hand_over(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         if self.number == 0 {
             return Ok(());
@@ -190,7 +179,7 @@ impl Request {
     }
 }
 
-/// Why a request got no response. Codes from 1400 to 1599 are responses: 1000 + the status.
+/// Codes from 1400 to 1599 are responses: 1000 + the status.
 fn failure(error: Option<&str>, code: Option<&str>, status: Option<i64>) -> Option<String> {
     let is_answer = |code: &str| code.parse().is_ok_and(|code: u32| (1400..1600).contains(&code));
     match (error, code.filter(|code| !is_answer(code)), status) {
@@ -201,7 +190,7 @@ fn failure(error: Option<&str>, code: Option<&str>, status: Option<i64>) -> Opti
     }
 }
 
-/// The metrics of a request, without the prefix "http_req".
+/// Without the prefix "http_req".
 const PARTS: [&str; 9] = [
     "s",
     "_failed",
@@ -214,7 +203,6 @@ const PARTS: [&str; 9] = [
     "_receiving",
 ];
 
-/// The index of the duration in `PARTS`.
 const DURATION: usize = 2;
 
 const EXPECTED: &str = "a line of k6's JSON output, one metric or one point of it";

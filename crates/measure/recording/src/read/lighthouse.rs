@@ -1,7 +1,7 @@
-//! Reads Lighthouse's JSON: the requests of its page, from the audit `network-requests`.
+//! Reads Lighthouse's JSON: the requests of the audit `network-requests`, all of one page view.
 //!
-//! Times are in milliseconds since the page began, and have names that depend on the version. A request that was not
-//! finished, or has no status, failed. All requests are of one page view.
+//! Times are in milliseconds since the page began, and have names that depend on the version. A
+//! request that was not finished, or has no status, failed.
 
 use serde::Deserialize;
 

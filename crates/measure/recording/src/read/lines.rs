@@ -8,7 +8,6 @@ use std::{
 use super::number;
 use crate::{Error, Place};
 
-/// Iterates over lines in a buffer of fixed size.
 pub(crate) struct Lines<R> {
     input: R,
     path: PathBuf,
@@ -16,19 +15,17 @@ pub(crate) struct Lines<R> {
     /// Bytes that were read and not yet returned: `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// Lines returned.
     line: u64,
     ended: bool,
 }
 
-/// A line without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'b> {
     /// From 1.
     pub number: u64,
     /// Without "\n" or "\r\n"; the first line also without a byte order mark.
     pub text: &'b [u8],
-    /// Whether a line end followed. Only the last line may lack it.
+    /// Only the last line may lack it.
     pub terminated: bool,
 }
 
@@ -39,7 +36,6 @@ impl<R: Read> Lines<R> {
         Self { input, path, buffer, start: 0, end: 0, line: 0, ended: false }
     }
 
-    /// The next line, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Error> {
         let mut searched = 0;
         let (length, terminated) = loop {
@@ -64,9 +60,8 @@ impl<R: Read> Lines<R> {
         Ok(Some(Line { number: self.line, text, terminated }))
     }
 
-    /// The next line, if it is a plain decimal number that is accepted and is complete in the buffer;
-    /// otherwise nothing is consumed, and [`Lines::next`] returns the line. This applies to most lines of
-    /// most files of numbers, and takes a third of the time.
+    /// The next line, if it is a plain decimal number that is accepted and complete in the buffer;
+    /// otherwise nothing is consumed.
     pub(crate) fn next_number(&mut self, accept: impl Fn(f64) -> Option<f64>) -> Option<f64> {
         let unread = &self.buffer[self.start..self.end];
         let (value, length) = number::short_line(unread).or_else(|| number::leading(unread))?;
@@ -81,7 +76,7 @@ impl<R: Read> Lines<R> {
         Some(value)
     }
 
-    /// The text of the next line without consuming it; empty at the end.
+    /// Without consuming it; empty at the end.
     pub(crate) fn peek(&mut self) -> Result<&[u8], Error> {
         loop {
             let unread = &self.buffer[self.start..self.end];
@@ -96,17 +91,15 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// A position in `line`; `column` from 1.
+    /// `column` from 1.
     pub(crate) fn place(&self, line: u64, column: usize) -> Place {
         Place { path: self.path.clone(), line, column: column as u64 }
     }
 
-    /// The number of the last returned line, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.line
     }
 
-    /// Reads more after the present bytes, which are one unfinished line.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -126,10 +119,10 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// The longest line that is read or written: a sample with every field takes a kilobyte.
+/// A sample with every field takes a kilobyte.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
-/// Large enough that system calls do not count, small enough to stay in a core's own cache.
+/// System calls do not count, and it stays in a core's own cache.
 const CHUNK: usize = 256 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -140,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// All lines of a text that is read in pieces of `step` bytes.
+    /// In pieces of `step` bytes.
     fn lines(text: &[u8], step: usize) -> Vec<(Vec<u8>, bool)> {
         struct Slow<'t>(&'t [u8], usize);
         impl Read for Slow<'_> {

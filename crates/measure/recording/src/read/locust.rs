@@ -1,9 +1,8 @@
-//! Reads Locust's statistics (`locust --csv NAME`, the file `NAME_stats.csv`): a row for each request name
-//! with its counts and percentiles, and an aggregated row.
+//! Reads Locust's statistics (`locust --csv NAME`, the file `NAME_stats.csv`): the aggregated row
+//! or, if labels are requested, the row of each name, with the name as its tag.
 //!
-//! Locust rounds the times behind the percentiles to two digits, but not the extremes and the mean. It counts
-//! responses with a status of 400 or more as failures, and includes all failures in the percentiles. Reads
-//! the aggregated row; if labels are requested, reads the row of each name, with the name as its tag.
+//! Locust rounds the times behind the percentiles to two digits, and includes failures, also
+//! statuses of 400 and more.
 
 use super::{
     Frame, Input, Labels, Options,
@@ -12,12 +11,10 @@ use super::{
 };
 use crate::{Error, Metric, Sink, error::counted};
 
-/// Whether a file's first line is the header row of `NAME_stats.csv`.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"Type,Name,Request Count,Failure Count,Median Response Time,")
 }
 
-/// Which file of Locust has this header row, if it is one without percentiles of a known number of requests.
 pub(super) fn other_file(line: &[u8]) -> Option<&'static str> {
     let headers: [(&[u8], &str); 2] = [
         (b"Method,Name,Error,Occurrences", "Locust's list of failures"),
@@ -58,7 +55,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The sentence about failures.
 pub(super) fn failed_among(failed: u64) -> Option<String> {
     (failed > 0).then(|| {
         format!(
@@ -68,7 +64,7 @@ pub(super) fn failed_among(failed: u64) -> Option<String> {
     })
 }
 
-/// Passes the responses of a row on; returns the number of failed requests.
+/// Returns the number of failed requests.
 fn hand_over(
     table: &Table<'_, COLUMNS>,
     row: &Row,
@@ -142,7 +138,6 @@ const MAX: usize = 6;
 const FIRST_PERCENTILE: usize = 7;
 const PERCENTS: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
 
-/// Maximum number of stored request names.
 const MOST_ROWS: usize = 100_000;
 
 const SOURCE: &str = "Locust's file";

@@ -1,8 +1,8 @@
-//! Reads Locust's history (`locust --csv NAME`, the file `NAME_stats_history.csv`): a row a second for all requests, or with
-//! `--csv-full-history` for each name, with counts so far and percentiles of the ten seconds before.
+//! Reads Locust's history (`locust --csv NAME`, the file `NAME_stats_history.csv`): a row a second
+//! for all requests, or with `--csv-full-history` for each name, with counts so far and percentiles
+//! of the ten seconds before.
 //!
-//! Of each ten seconds one row is read, and at the end the last one. So the events of a window count once, with the percentiles of it: rounded to two
-//! digits, failed requests among them.
+//! Of each ten seconds one row is read, so the events of a window count once.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{Counts, Error, Metric, Sink, error::counted};
 
-/// Whether a file's first line is the header row of `NAME_stats_history.csv`.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"Timestamp,User Count,Type,Name,Requests/s,")
 }
@@ -67,7 +66,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The values of a row.
 struct Second {
     /// Seconds since 1970.
     at_s: u64,
@@ -107,7 +105,6 @@ impl Second {
     }
 }
 
-/// The windows of one name.
 #[derive(Default)]
 struct Windows {
     /// Where the last window ended, and the requests and failures until then.
@@ -115,7 +112,6 @@ struct Windows {
     pending: Option<Second>,
     counts: Vec<Counts>,
     failed: u64,
-    /// Requests of windows that have no percentiles.
     missing: u64,
 }
 
@@ -129,7 +125,6 @@ impl Windows {
         }
     }
 
-    /// Makes a window of all since the last one.
     fn end(&mut self) {
         let (Some((begin_s, total, failed)), Some(second)) = (self.last, self.pending.take()) else { return };
         // Statistics may be set back.
@@ -185,10 +180,9 @@ const SLOWEST: usize = 13;
 const REQUESTS: usize = 14;
 const FAILURES: usize = 15;
 
-/// What Locust's percentiles are of: CURRENT_RESPONSE_TIME_PERCENTILE_WINDOW.
+/// CURRENT_RESPONSE_TIME_PERCENTILE_WINDOW of Locust.
 const WINDOW_S: u64 = 10;
 
-/// Names of requests that are kept, and windows of each: a month.
 const MOST_NAMES: usize = 10_000;
 const MOST_WINDOWS: usize = 300_000;
 
@@ -214,7 +208,7 @@ mod tests {
     fn a_window_of_ten_seconds_counts_once() {
         let kept = read_with(HISTORY, &Options::default()).unwrap();
         assert_eq!(kept.format, Some(Format::LocustHistory));
-        // Of 100 events all up to the 80th percentile took 10 ms: the ranks to ceil(0.8 x 99) = 80.
+        // All up to the 80th percentile: the ranks to ceil(0.8 x 99) = 80.
         let windows: Vec<_> =
             kept.counts.iter().map(|counts| (counts.started_s, counts.length_s, counts.events())).collect();
         assert_eq!(

@@ -1,7 +1,8 @@
-//! Reads the output of `locust --json`: for each request name, the number of requests per rounded duration.
+//! Reads the output of `locust --json`: for each request name, the number of requests per rounded
+//! duration.
 //!
-//! Locust rounds to a millisecond, from 100 ms on to two digits, and from 10 s on to a second (`locust/stats.py`). Failed requests are among the
-//! times, so that as large a share of each is left out as failed of all.
+//! Locust rounds to a millisecond, from 100 ms on to two digits, and from 10 s on to a second
+//! (`locust/stats.py`). Failed requests are among the times: their share is left out of each.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The requests of one name.
 #[derive(Deserialize)]
 struct Entry {
     name: Text,
@@ -78,7 +78,7 @@ impl Entry {
         self.num_failures.min(self.num_requests)
     }
 
-    /// Its times and their largest error; `None` if a time is impossible.
+    /// With their largest error; `None` if a time is impossible.
     fn buckets(&self) -> Option<(Vec<Bucket>, f64)> {
         let (low, high) = (self.fastest_ms.unwrap_or(0.0), self.slowest_ms.unwrap_or(f64::MAX));
         let (mut buckets, mut error, mut events) = (Vec::new(), 0.0_f64, 0_u64);
@@ -113,12 +113,11 @@ fn merged(mut buckets: Vec<Bucket>) -> Vec<Bucket> {
     buckets
 }
 
-/// Half of a step below a rounded time: 100 may have been 99.6.
+/// 100 may have been 99.6.
 fn half_below(ms: f64) -> f64 {
     half_above(if [100.0, 1000.0, 10_000.0].contains(&ms) { ms - 1.0 } else { ms })
 }
 
-/// Half of a step above a rounded time.
 fn half_above(ms: f64) -> f64 {
     match ms {
         ..100.0 => 0.5,
@@ -153,7 +152,6 @@ mod tests {
     fn rounded_times_have_bounds() {
         let kept = read_with(JSON, &Options::default()).unwrap();
         assert_eq!((kept.format, kept.counts.len()), (Some(Format::LocustJson), 1));
-        // Of the six of /b half failed.
         assert_eq!(kept.points(), [(4.0, 2), (5.0, 1), (200.0, 3), (210.0, 1)]);
         let bounds: Vec<_> = kept.counts[0].buckets.iter().map(|one| (one.low_ms, one.high_ms)).collect();
         assert_eq!(bounds, [(3.6, 4.5), (4.5, 5.2), (200.0, 205.0), (205.0, 210.0)]);

@@ -1,8 +1,9 @@
-//! Reads the output of `mtr --raw`: for each hop, sent requests, replies and their times in microseconds.
+//! Reads the output of `mtr --raw`: for each hop, sent requests, replies and their times in
+//! microseconds.
 //!
-//! The samples are those of the destination: the nearest hop with the address of the farthest one that
-//! replied, because mtr probes beyond the destination before it is known. If labels are requested, the
-//! samples are those of all hops, with the hop as a label. mtr's reports have no samples and are rejected.
+//! The samples are those of the nearest hop with the address of the farthest one that replied,
+//! because mtr probes beyond the destination before it is known; or those of all hops, if labels
+//! are requested.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use super::{
 };
 use crate::{Error, Event, Sample, Sink};
 
-/// Whether a line begins a raw report: "x 0 33000", the first request.
+/// "x 0 33000", the first request.
 pub(super) fn is_header(line: &[u8]) -> bool {
     matches!(Line::of(&String::from_utf8_lossy(line)), Some(Line::Sent { hop: 0, .. }))
 }
 
-/// Whether a line is the head of the table that `mtr --report` prints.
+/// The head of the table that `mtr --report` prints.
 pub(super) fn is_head_of_report(line: &[u8]) -> bool {
     line.starts_with(b"HOST: ") && memchr::memmem::find(line, b"Loss%").is_some()
 }
@@ -80,15 +81,13 @@ struct Hop {
 }
 
 struct Request {
-    /// Its line.
     number: u64,
     sequence: u64,
-    /// The time of its reply.
     us: Option<u64>,
 }
 
 impl Hop {
-    /// The last request with this number that has no reply, if it is one of the last.
+    /// Only a recent request with this number that has no reply.
     fn request(&mut self, sequence: u64) -> Option<&mut Request> {
         let recent = self.requests.iter_mut().rev().take(RECENT);
         recent.into_iter().find(|request| request.sequence == sequence && request.us.is_none())
@@ -99,7 +98,6 @@ impl Hop {
     }
 }
 
-/// Leaves only the hop of the destination.
 fn keep_destination(hops: &mut BTreeMap<u64, Hop>, warnings: &mut Vec<String>) {
     let Some((&farthest, Hop { host, .. })) = hops.iter().rev().find(|(_, hop)| hop.has_replies()) else {
         return;
@@ -114,22 +112,11 @@ fn keep_destination(hops: &mut BTreeMap<u64, Hop>, warnings: &mut Vec<String>) {
     hops.retain(|&hop, _| hop == nearest);
 }
 
-/// A line; hops count from 0.
+/// Hops count from 0.
 enum Line<'l> {
-    Sent {
-        hop: u64,
-        sequence: u64,
-    },
-    Reply {
-        hop: u64,
-        sequence: u64,
-        us: u64,
-    },
-    Host {
-        hop: u64,
-        host: &'l str,
-    },
-    /// Names and MPLS labels.
+    Sent { hop: u64, sequence: u64 },
+    Reply { hop: u64, sequence: u64, us: u64 },
+    Host { hop: u64, host: &'l str },
     Other,
 }
 
@@ -151,13 +138,12 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Requests that are kept: a day of thirty hops, one a second.
+/// A day of thirty hops, one a second.
 const MOST_REQUESTS: u64 = 4_000_000;
 
 /// A packet's time to live has eight bits.
 const MOST_HOPS: u64 = 255;
 
-/// Requests of a hop that may be waiting for their replies.
 const RECENT: usize = 1000;
 
 const A_LINE: &str = "a line such as \"x 0 33000\", \"p 0 81 33000\" or \"h 0 192.0.2.1\"";

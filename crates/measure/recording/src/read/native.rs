@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{End, Error, Event, Header, SCHEMA, Sample, Sink, error::counted};
 
-/// Reads a whole native recording into a sink.
 pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut reader = Reader::new(input.reader, input.path)?;
     while let Some(sample) = reader.next().transpose()? {
@@ -27,10 +26,8 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
     Ok(Frame { header: Some(reader.header), end: reader.end, warnings: reader.warnings })
 }
 
-/// Iterates over the samples of a native recording in bounded memory. Unknown fields are ignored. After an
-/// error the iterator ends.
-///
-/// A last line that was truncated in mid-write is omitted, and [`Reader::warnings`] reports that.
+/// Iterates over the samples of a native recording in bounded memory; after an error it ends. A
+/// truncated last line is omitted, and [`Reader::warnings`] reports that.
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,
@@ -43,13 +40,12 @@ pub struct Reader<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Samples,
-    /// After the end line, where only blank lines may follow.
+    /// Only blank lines may follow.
     Ended,
     Done,
 }
 
-/// Opens a native recording to go through all its samples. To compare one metric use [`crate::read_series`], which also
-/// reads every other format.
+/// Opens a native recording to go through its samples. [`crate::read_series`] reads every format.
 ///
 /// # Errors
 /// The file cannot be opened or read, or does not begin with a header of [`SCHEMA`].
@@ -59,7 +55,7 @@ pub fn open(path: &Path) -> Result<Reader<File>, Error> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads from `input`, which needs no buffer; `path` stands for it in messages.
+    /// Reads from `input`, without a buffer; `path` is for messages.
     ///
     /// # Errors
     /// The input's, or it does not begin with a header of [`SCHEMA`].
@@ -76,7 +72,7 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
-    /// The recording's last line, once all samples have been read; absent if the recording was cut off.
+    /// The last line, once all samples have been read; absent if the recording was cut off.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
@@ -86,7 +82,6 @@ impl<R: Read> Reader<R> {
         &self.warnings
     }
 
-    /// The next sample; `None` at the end.
     fn read(&mut self) -> Result<Option<Sample>, Error> {
         loop {
             let Some(line) = self.lines.next()? else {
@@ -123,7 +118,6 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Checks the end of the file.
     fn finish(&mut self) {
         self.state = State::Done;
         let samples = self.samples;
@@ -164,7 +158,7 @@ enum Parsed {
     // A sample is 400 bytes, an end 80.
     Sample(Box<Sample>),
     End(End),
-    /// The last line, without its end and without the end of its JSON.
+    /// Without the end of its JSON.
     Cut,
 }
 
@@ -185,14 +179,13 @@ fn parse(line: Line<'_>) -> Result<Parsed, serde_json::Error> {
     }
 }
 
-/// Whether the first key is "end". No sample has such a field.
+/// Whether the first key is "end", which is no field of a sample.
 fn is_end(text: &[u8]) -> bool {
     let key = text.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     key.is_some_and(|key| key.starts_with(b"\"end\""))
 }
 
 fn header<R: Read>(first: &[u8], lines: &Lines<R>) -> Result<Header, Error> {
-    /// What every version's header has.
     #[derive(Deserialize)]
     struct Schema {
         schema: String,

@@ -95,7 +95,7 @@ struct Counter {
     value: Loose,
 }
 
-/// An integer of 64 bits, which JSON of protocol buffers has as text.
+/// JSON of protocol buffers has 64 bits as text.
 fn integer(value: &Loose) -> Option<u64> {
     value.text()?.parse().ok()
 }

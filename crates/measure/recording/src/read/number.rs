@@ -2,24 +2,23 @@
 
 use crate::Unit;
 
-/// The value of a plain or scientific decimal: finite, not negative. `None` for anything else.
+/// Plain or scientific, finite, not negative. `None` for anything else.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     plain(text).or_else(|| any(text))
 }
 
-/// The fast case, digits with an optional point. Up to 2^53 and 10^22 both the digits and the power of ten
-/// are exact in f64, so that one division rounds correctly (Clinger 1990, "How to read floating point numbers
-/// accurately").
+/// Digits with an optional point. Up to 2^53 and 10^22 digits and power of ten are exact in f64, so
+/// that one division rounds correctly (Clinger 1990).
 fn plain(text: &[u8]) -> Option<f64> {
     leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
 }
 
-/// The plain number of up to seven characters at the start of `text` before a "\n", and its length. Processes
-/// eight bytes together without branches, because neither the length nor the position of the point is
-/// predictable; all other input is left to [`leading`].
+/// Up to seven characters before a "\n", with their length. Processes eight bytes together without
+/// branches, because neither the length nor the point is predictable; all other input is left to
+/// [`leading`].
 pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?);
-    // Bits count from the first byte: in little-endian order it is the lowest.
+    // In little-endian order the first byte is the lowest.
     let length = place(word, b'\n').filter(|&length| length > 0)?;
     // The number at the upper end, with "0" before it.
     let filled = (word << (64 - 8 * length)) | (ZEROS >> (8 * length));
@@ -44,7 +43,6 @@ pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
     Some((number as f64 / POWERS_OF_TEN[decimals], length))
 }
 
-/// The index of the first byte of `word` that equals `byte`, counted from its lowest.
 fn place(word: u64, byte: u8) -> Option<usize> {
     let different = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
     // The lowest bit that is set belongs to the first byte that is zero (Mycroft).
@@ -55,7 +53,6 @@ fn place(word: u64, byte: u8) -> Option<usize> {
 /// Eight times "0".
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The plain number that `text` begins with, and its length.
 pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     let (mut digits, mut point, mut length) = (0_u64, None, 0);
     for &byte in text {
@@ -76,8 +73,7 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     Some((digits as f64 / POWERS_OF_TEN[decimals], length))
 }
 
-/// A plain decimal number of some unit as whole nanoseconds, the nearest, without a detour through f64. `None` for
-/// anything else, and for too large numbers.
+/// The nearest, without a detour through f64. `None` for anything else, and for too large numbers.
 pub(super) fn nanoseconds(text: &[u8], unit: Unit) -> Option<u64> {
     let mut places = match unit {
         Unit::Ns => 0,
@@ -105,7 +101,7 @@ pub(super) fn nanoseconds(text: &[u8], unit: Unit) -> Option<u64> {
     sum.checked_add(u64::from(is_up))
 }
 
-/// A number with its unit, such as "12.5ms" or "12.5 ms", in milliseconds: ns, us, ms, s, m (or min) or h.
+/// Such as "12.5ms" or "12.5 ms", in milliseconds: ns, us, ms, s, m (or min) or h.
 pub(super) fn with_unit(text: &[u8]) -> Option<f64> {
     let begin = text.iter().position(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)?;
     let (value, unit) = text.split_at(begin);
@@ -214,7 +210,6 @@ mod tests {
                 proptest::prop_assert_eq!(length, end);
                 proptest::prop_assert_eq!(Some(value), plain(&text.as_bytes()[..end]));
             }
-            // And every match is found.
             let is_short = end <= 7 && plain(&text.as_bytes()[..end]).is_some();
             proptest::prop_assert_eq!(found.is_some(), is_short, "{:?}", text);
         }

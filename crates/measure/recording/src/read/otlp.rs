@@ -1,8 +1,9 @@
-//! Reads traces of OpenTelemetry as JSON (OTLP): a document, or the lines of the collector's file exporter.
+//! Reads traces of OpenTelemetry as JSON (OTLP): a document, or the lines of the collector's file
+//! exporter.
 //!
-//! A span is a sample: its start, its length, its name and kind as labels, and the status of HTTP if it has one. A span with
-//! the status ERROR failed, unless it has a response of HTTP with a status of 400 or more. One request may be several spans:
-//! that of the client, that of the server, and those within.
+//! A span is a sample with its name and kind as labels. A span with the status ERROR failed, unless
+//! it has an HTTP status of 400 or more. One request may be several spans: of the client, of the
+//! server, and those within.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Passes spans on.
 struct Spans<'s> {
     sink: &'s mut dyn Sink,
     labels: &'s Labels,
@@ -89,7 +89,7 @@ struct Span {
     status: Status,
 }
 
-/// An integer of 64 bits, which JSON of protocol buffers has as text.
+/// JSON of protocol buffers has 64 bits as text.
 #[derive(Deserialize, Default)]
 #[serde(transparent)]
 struct Integer(Loose);
@@ -138,7 +138,7 @@ impl Span {
         }
     }
 
-    /// Under the name of the conventions since 2023, or before.
+    /// By the name of the conventions since 2023, or before.
     fn status_of_http(&self) -> Option<u16> {
         let names = ["http.response.status_code", "http.status_code"];
         let attribute = self
@@ -162,7 +162,6 @@ impl Span {
 mod tests {
     use crate::{Format, read::json::testing::read};
 
-    /// A line of the collector's file exporter with the server's span and one within.
     fn line(attribute: &str, status: &str) -> String {
         format!(
             r#"{{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":{{"stringValue":"cart"}}}}]}},"scopeSpans":[{{"scope":{{"name":"x"}},"spans":[{{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","parentSpanId":"","name":"GET /cart","kind":2,"startTimeUnixNano":"1544712660000000000","endTimeUnixNano":"1544712660012000000","attributes":[{attribute}],"status":{status}}},{{"name":"select","kind":"SPAN_KIND_CLIENT","startTimeUnixNano":1544712660001000000,"endTimeUnixNano":1544712660005000000}}]}}]}}]}}"#
@@ -190,7 +189,6 @@ mod tests {
             "{:?}",
             kept.warnings
         );
-        // A document over several lines is the same.
         assert_eq!(read(text.replace(",\"", ",\n\"")).unwrap().samples, kept.samples[..2]);
     }
 

@@ -1,16 +1,16 @@
-//! Reads the output of ping of iputils, BSD, macOS and busybox: a line for each reply, with `-D` its time.
+//! Reads the output of ping of iputils, BSD, macOS and busybox: a line for each reply, with `-D`
+//! its time.
 //!
-//! A request without a reply is seen by its number or in the count at the end; it failed. `-D` stamps a reply when it
-//! is there, so the start is a round trip before. A second reply to a request is left out: marked with DUP!, or, where a group
-//! of hosts replies, with the number of the reply before.
+//! Requests without a reply are known by their number or by the count at the end. `-D` stamps a
+//! reply, so the start is a round trip before. A second reply to a request is left out.
 
 use std::io::Read;
 
 use super::{Frame, Input, Labels, Options, json::label, lines::Lines, number, summary::failures};
 use crate::{Error, Event, Sample, Sink, Unit, error::counted, unit::nanoseconds};
 
-/// Whether a line is the first of a run of ping: "PING a.example (192.0.2.1) 56(84) bytes of data.",
-/// "PING6(56=40+8+8 bytes) ::1 --> ::1" of BSD and macOS, or a reply.
+/// "PING a.example (192.0.2.1) 56(84) bytes of data.", "PING6(56=40+8+8 bytes) ::1 --> ::1" of BSD
+/// and macOS, or a reply.
 pub(super) fn is_header(line: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
     (line.starts_with(b"PING ") && (has(b" bytes of data") || has(b" data bytes")))
@@ -38,21 +38,19 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     run.finish()
 }
 
-/// A reply to a request.
 #[derive(Debug, PartialEq)]
 struct Reply<'l> {
     /// Seconds since 1970.
     stamp: Option<&'l str>,
     from: &'l str,
     sequence: Option<u64>,
-    /// As it is written.
     time: &'l str,
     is_repeated: bool,
 }
 
 impl<'l> Reply<'l> {
-    /// "[1741944413.676380] 64 bytes from a.example (192.0.2.1): icmp_seq=1 ttl=64 time=0.273 ms"; of BSD and macOS for IPv6,
-    /// "16 bytes from ::1, icmp_seq=0 hlim=64 time=0.036 ms".
+    /// "[1741944413.676380] 64 bytes from a.example (192.0.2.1): icmp_seq=1 ttl=64 time=0.273 ms";
+    /// of BSD and macOS for IPv6, "16 bytes from ::1, icmp_seq=0 hlim=64 time=0.036 ms".
     fn of(line: &'l str) -> Option<Self> {
         let (stamp, rest) = stamped(line);
         let (_, rest) = rest.split_once(" bytes from ")?;
@@ -76,13 +74,12 @@ fn value_and_unit(text: &str) -> &str {
     text[..unit + length].trim()
 }
 
-/// A line without the time in front of it.
 fn stamped(line: &str) -> (Option<&str>, &str) {
     let stamp = line.strip_prefix('[').and_then(|line| line.split_once("] "));
     stamp.map_or((None, line), |(stamp, rest)| (Some(stamp), rest))
 }
 
-/// The number after "icmp_seq=", "icmp_seq " or "seq=".
+/// After "icmp_seq=", "icmp_seq " or "seq=".
 fn sequence(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("seq=").or_else(|| text.split_once("icmp_seq "))?;
     let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
@@ -92,11 +89,9 @@ fn sequence(text: &str) -> Option<u64> {
 /// The numbers of one run's requests, which have 16 bits.
 #[derive(Default)]
 struct Requests {
-    /// Whether the first line of the run was there.
     is_whole: bool,
     first: Option<u64>,
     highest: u64,
-    /// That of the last reply.
     last: Option<u64>,
     replied: u64,
     unreachable: u64,
@@ -112,7 +107,7 @@ impl Requests {
         }
     }
 
-    /// The number of pings without a reply: of the pings sent, if known, or else up to the highest number.
+    /// Of the pings sent, if known, or else up to the highest number.
     fn lost(&self, sent: Option<u64>) -> u64 {
         // A run begins with 0 or 1.
         let begin = self.first.map(|first| if self.is_whole { first.min(1) } else { first });
@@ -209,7 +204,6 @@ const A_TIME: &str = "a time such as 12.3 ms";
 /// More than a run of a year loses, and no number that a damaged line can make.
 const MOST_LOST: u64 = 1_000_000;
 
-/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]
@@ -255,7 +249,6 @@ mod tests {
             (kept.samples[0].started_ns, &kept.warnings[..]),
             (None, &["1 repeated reply is left out.".to_owned()][..])
         );
-        // Interrupted without a count: up to the highest number.
         let kept = read(&text[..text.find("\n---").unwrap()]).unwrap();
         assert_eq!(replies(&kept)[2..], [Err("unreachable"), Err("no reply")]);
     }
@@ -265,7 +258,6 @@ mod tests {
         let text = "[1741944413.676380] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=0.380 ms\n";
         let kept = read(format!("{HEADER}{text}")).unwrap();
         assert_eq!(kept.samples[0].started_ns, Some(1_741_944_413_676_000_000));
-        // The same without the first line.
         assert_eq!(read(text).unwrap().samples, kept.samples);
     }
 

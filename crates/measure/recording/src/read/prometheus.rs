@@ -1,8 +1,8 @@
-//! Reads a histogram of Prometheus' text format: how many events took up to each bound, `le`.
+//! Reads a histogram of Prometheus' text format.
 //!
-//! Of one scrape it is the events since the program started; of several in one file, those between the first and the last.
-//! The file may have several histograms, or one with several sets of labels: then the user must choose, as
-//! `--column latency=NAME` for all sets of a name together, or with `NAME{label="value"}` for one.
+//! Of one scrape it is the events since the program started; of several, those between the first
+//! and the last. Of several histograms the user must choose: `--column latency=NAME`, or
+//! `NAME{label="value"}` for one set of labels.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,6 @@ mod line;
 
 use line::{Kind, Line};
 
-/// Whether a line is a comment of this format, or a bucket.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"# HELP ") || line.starts_with(b"# TYPE ") || line::is_bucket(line)
 }
@@ -51,27 +50,22 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The state over all scrapes of a file.
 #[derive(Default)]
 struct Scrapes {
     /// By the text of the series without its bound.
     series: BTreeMap<String, Series>,
     buckets: usize,
-    /// Scrapes started.
     begun: u64,
 }
 
-/// A histogram with its labels.
 #[derive(Default)]
 struct Series {
-    /// The length of the name in the text.
     name: usize,
     /// By the bits of the bound, which order positive numbers.
     buckets: BTreeMap<u64, Change>,
     sum: Change,
 }
 
-/// The first and the last value of a counter.
 #[derive(Default, Clone, Copy)]
 struct Change {
     first: f64,
@@ -90,13 +84,12 @@ impl Change {
         self.last = value;
     }
 
-    /// The increase; counts from 0 in a file of one scrape, and after a reset of the counter.
+    /// Counts from 0 in a file of one scrape, and after a reset of the counter.
     fn added(self, scrapes: u64, is_anew: bool) -> f64 {
         if scrapes <= 1 || is_anew { self.last } else { self.last - self.first }
     }
 }
 
-/// The series that count, and the unit of their bounds.
 struct Chosen {
     series: Vec<String>,
     unit: Unit,
@@ -107,7 +100,7 @@ impl Scrapes {
         self.begun
     }
 
-    /// Whether there is room for the line.
+    /// Returns false if there is no room for the line.
     fn take(&mut self, line: Line) -> bool {
         if matches!(line.kind, Kind::Sum) && !self.series.contains_key(&line.series) {
             // Of a summary, or in front of the buckets, where no program writes it.
@@ -171,7 +164,6 @@ impl Scrapes {
         Ok(Chosen { series: meant.into_iter().map(|(text, _)| text.clone()).collect(), unit })
     }
 
-    /// The events of the series together.
     fn sum(&self, chosen: &Chosen, place: &Place, warnings: &mut Vec<String>) -> Result<Histogram, Error> {
         let (mut histogram, mut bounds) = (Histogram::default(), None);
         for series in chosen.series.iter().filter_map(|text| self.series.get(text)) {
@@ -212,10 +204,8 @@ impl Scrapes {
     }
 }
 
-/// The events in each bucket, and the sum of their times.
 #[derive(Default)]
 struct Histogram {
-    /// By the bits of the upper bound.
     counts: BTreeMap<u64, u64>,
     sum: f64,
 }
@@ -268,7 +258,6 @@ impl Histogram {
     }
 }
 
-/// The unit by the end of the name, as the format's conventions have it.
 fn unit_of(name: &str) -> Option<Unit> {
     let suffixes = [
         ("_milliseconds", Unit::Ms),
@@ -280,16 +269,13 @@ fn unit_of(name: &str) -> Option<Unit> {
     long.or_else(|| Unit::of(name).map(|(_, unit)| unit))
 }
 
-/// A count of events.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked, and limited to 2^53")]
 fn whole(count: f64) -> Option<u64> {
     (0.0..9e15).contains(&count).then_some(count as u64)
 }
 
-/// Buckets that are kept, of all histograms.
 const MOST_BUCKETS: usize = 200_000;
 
-/// How many series a message lists.
 const SHOWN: usize = 20;
 
 /// The error of values without an upper limit: callers divide by the remainder.

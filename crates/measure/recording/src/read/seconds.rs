@@ -1,13 +1,11 @@
 //! Determines whether the plain numbers of a log are seconds.
 //!
-//! Servers that log durations in seconds write fractions. A whole number is one of milliseconds, or of
-//! another unit, as Caddy's `duration_format ms` and many log filters produce it; or by chance a whole
-//! second. So a fraction anywhere in a file proves that its numbers are seconds, and without any proof the
-//! user must specify the unit.
+//! Servers that log seconds write fractions; a whole number has another unit, as of Caddy's
+//! `duration_format ms`, or is by chance a whole second. So a fraction anywhere in a file proves
+//! seconds, and without one the user must specify the unit.
 
 use crate::{Error, Place, Unit};
 
-/// Looks at the durations of one file.
 pub(super) struct Seconds {
     given: Option<Unit>,
     is_proven: bool,
@@ -22,17 +20,15 @@ impl Seconds {
         Self { given, is_proven: false, whole: 0, first: None }
     }
 
-    /// The assumed unit until the end of the file.
+    /// Assumed until the end of the file.
     pub(super) fn unit(&self) -> Unit {
         self.given.unwrap_or(Unit::S)
     }
 
-    /// There was a fraction.
     pub(super) fn prove(&mut self) {
         self.is_proven = true;
     }
 
-    /// Notes a number in its textual form.
     pub(super) fn look(&mut self, text: &str, place: impl FnOnce() -> Place) {
         if self.given.is_some() {
             return;
@@ -45,7 +41,7 @@ impl Seconds {
         }
     }
 
-    /// At the end of the file: a warning, or an error if the unit cannot be known.
+    /// A warning, or an error if the unit cannot be known.
     pub(super) fn finish(self) -> Result<Option<String>, Error> {
         match self.first {
             None => Ok(None),
@@ -64,7 +60,6 @@ impl Seconds {
     }
 }
 
-/// The expected form instead of an integer.
 pub(super) const FRACTION: &str = "a fraction of seconds somewhere in the file, which proves the unit; without one give \
                                    the unit: --unit s, --unit ms, --unit us or --unit ns";
 
@@ -88,7 +83,6 @@ mod tests {
         assert!(error.starts_with("x:2:7: found 12; expected a fraction of seconds"), "{error}");
         assert!(error.contains("--unit ms"), "{error}");
         assert_eq!(said(Some(Unit::Ms), &["12"]), Ok(None));
-        // In whichever order.
         for numbers in [["0.5", "3"], ["3", "0.5"]] {
             let warning = said(None, &numbers).unwrap().unwrap();
             assert!(warning.starts_with("1 duration is whole, the first in line "), "{warning}");

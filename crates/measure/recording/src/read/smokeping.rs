@@ -1,19 +1,18 @@
-//! Reads what `rrdtool fetch FILE AVERAGE` prints of a database of smokeping: a row for each round, with its pings from the fastest to
-//! the slowest in seconds, and how many were lost.
+//! Reads what `rrdtool fetch FILE AVERAGE` prints of a database of smokeping: a row for each round,
+//! with its pings from the fastest to the slowest in seconds, and how many were lost.
 //!
-//! A row has the time at which its round's step ended, and all of its pings count from the beginning of the step. Rounds that the database no
-//! longer keeps one by one are averages: the n-th fastest of several rounds.
+//! The time of a row is the end of the round's step. Older rounds are averages: the n-th fastest of
+//! several.
 
 use super::{Frame, Input, Options, json::cut_off, lines::Lines, number};
 use crate::{Error, Event, Sample, Sink, Unit, error::counted};
 
-/// Whether a line has the names of a database of pings: "uptime loss median ping1 ping2".
+/// "uptime loss median ping1 ping2".
 pub(super) fn is_header(line: &[u8]) -> bool {
     let has = |name: &[u8]| line.split(u8::is_ascii_whitespace).any(|word| word == name);
     has(b"loss") && has(b"ping1")
 }
 
-/// Whether a file is what rrdtool fetch prints of another database: names, a blank line, and a row that begins with a time.
 pub(super) fn is_other(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let (names, blank, row) = (lines.next(), lines.next(), lines.next());
@@ -65,7 +64,6 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The meaning of a column.
 enum Column {
     Ping,
     Loss,
@@ -82,7 +80,6 @@ impl Column {
     }
 }
 
-/// One row.
 struct Round {
     end_ns: u64,
     pings: Vec<u64>,
@@ -90,7 +87,8 @@ struct Round {
 }
 
 impl Round {
-    /// "1741944300: -nan 1.0000000000e+00 1.2e-02 ...". An error is a position in the row, and the expected value.
+    /// "1741944300: -nan 1.0000000000e+00 1.2e-02 ...". An error is a position in the row, and the
+    /// expected value.
     fn of(text: &str, columns: &[Column]) -> Result<Self, (usize, &'static str)> {
         let (time, rest) = text.split_once(':').ok_or((0, A_TIME))?;
         let end_ns = number::nanoseconds(time.trim().as_bytes(), Unit::S).ok_or((0, A_TIME))?;
@@ -165,10 +163,8 @@ impl Rounds<'_> {
 const A_TIME: &str = "a time in seconds and a colon, as rrdtool fetch prints it";
 const A_NUMBER: &str = "a number of seconds or of pings, or nan";
 
-/// More pings than a round has.
 const MOST_PINGS: f64 = 10_000.0;
 
-/// How much of a row a message shows.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

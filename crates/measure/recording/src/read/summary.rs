@@ -1,24 +1,22 @@
 //! Summaries without samples: percentiles and a count of events, or buckets with counts.
 //!
-//! Where the events between two percentiles lie is not in a file: they count at the upper one, so that each stated percentile comes
-//! out as stated. The events of a bucket count at its middle.
+//! The events between two percentiles count at the upper one, so that each stated percentile is
+//! reproduced. The events of a bucket count at its middle.
 
 use units::show::{latency, relative};
 
 use crate::{Bucket, Counts, Error, Event, Metric, Place, Sample, Sink, error::counted};
 
-/// The percentiles of one distribution, and its figures.
 #[derive(Debug, Default)]
 pub(super) struct PercentileSummary {
     pub events: u64,
     pub fastest_ms: Option<f64>,
     pub slowest_ms: Option<f64>,
     pub mean_ms: Option<f64>,
-    /// Percent and value.
     pub percentiles: Vec<(f64, f64)>,
 }
 
-/// Events of which only the limits are known.
+/// Only the limits of these events are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bin {
     pub low_ms: f64,
@@ -27,8 +25,8 @@ pub(super) struct Bin {
 }
 
 impl PercentileSummary {
-    /// The distribution, and sentences for the user. `source` begins a sentence. `None` if the values fall where the
-    /// percentiles rise, or cannot be.
+    /// `source` begins a sentence for the user. `None` if the values fall where the percentiles
+    /// rise, or cannot be.
     pub(super) fn counts(mut self, source: &str) -> Option<(Counts, Vec<String>)> {
         self.percentiles.extend(self.fastest_ms.map(|ms| (0.0, ms)));
         self.percentiles.extend(self.slowest_ms.map(|ms| (100.0, ms)));
@@ -87,7 +85,7 @@ impl PercentileSummary {
         Some((Counts { buckets, relative_error, ..Counts::default() }, said))
     }
 
-    /// Hands the distribution to a sink; nothing if there are no events.
+    /// Nothing if there are no events.
     pub(super) fn hand_over(
         self,
         source: &str,
@@ -106,8 +104,7 @@ impl PercentileSummary {
     }
 }
 
-/// How many of the events lie at or below a percentile, which here is a value between the ranks around `p (n - 1)`: up to
-/// and with the upper one of these.
+/// A percentile is between the ranks around `p (n - 1)`: up to and with the upper one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of events")]
 fn events_up_to(percent: f64, events: u64) -> u64 {
     // 99.9 / 100 is a little more than 0.999.
@@ -115,8 +112,8 @@ fn events_up_to(percent: f64, events: u64) -> u64 {
     (rank as u64 + 1).min(events)
 }
 
-/// The events of bins at their middles, and their maximum relative error. `None` if the bins do not rise or
-/// hold more events than possible.
+/// With their maximum relative error. `None` if the bins do not rise or hold more events than
+/// possible.
 pub(super) fn of_bins(bins: &[Bin]) -> Option<Counts> {
     let (mut buckets, mut relative_error, mut total) = (Vec::<Bucket>::new(), 0.0_f64, 0_u64);
     let mut end = 0.0;
@@ -141,7 +138,6 @@ pub(super) fn of_bins(bins: &[Bin]) -> Option<Counts> {
     Some(Counts { buckets, relative_error: relative_error.min(Counts::LARGEST_ERROR), ..Counts::default() })
 }
 
-/// The sentence about the mean of the rebuilt values, if the file states one.
 pub(super) fn mean(buckets: &[Bucket], stated_ms: Option<f64>) -> String {
     let Some(stated) = stated_ms else { return String::new() };
     let count: u64 = buckets.iter().map(|bucket| bucket.count).sum();
@@ -156,7 +152,7 @@ pub(super) fn mean(buckets: &[Bucket], stated_ms: Option<f64>) -> String {
     )
 }
 
-/// Failed events of which only the reasons and their counts are known.
+/// Only the reasons and their counts are known.
 pub(super) fn failures<'r>(
     reasons: impl IntoIterator<Item = (&'r str, u64)>,
     sink: &mut dyn Sink,
@@ -178,8 +174,8 @@ pub(super) fn failures<'r>(
     Ok(())
 }
 
-/// Removes `without` events from the counts, the same share from each bucket: for files that include failed
-/// events in their times. Cumulative counts are rounded, so that percentiles are unchanged.
+/// Removes `without` events, the same share from each bucket: for files that include failed events
+/// in their times. Cumulative counts are rounded, so that percentiles are unchanged.
 pub(super) fn thinned(mut buckets: Vec<Bucket>, without: u64) -> Vec<Bucket> {
     let all: u64 = buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
     let kept = u128::from(all.saturating_sub(without));
@@ -194,7 +190,6 @@ pub(super) fn thinned(mut buckets: Vec<Bucket>, without: u64) -> Vec<Bucket> {
     buckets
 }
 
-/// An error for a metric that a summary does not have.
 pub(super) fn latency_only(wanted: Option<Metric>, source: &str, place: Place) -> Result<(), Error> {
     match wanted {
         None | Some(Metric::Latency) => Ok(()),
@@ -205,16 +200,14 @@ pub(super) fn latency_only(wanted: Option<Metric>, source: &str, place: Place) -
     }
 }
 
-/// Of figures with three digits, the last.
 const ROUNDING: f64 = 0.01;
 
-/// More events than any run has; counts up to here are exact in f64 too.
+/// Counts up to here are exact in f64 too.
 const MOST_EVENTS: u64 = 1 << 53;
 
-/// As in other formats: 30 000 years.
 const MOST_MS: f64 = crate::unit::MOST_MS;
 
-/// Maximum number of synthetic events for failures, which consist only of their number.
+/// For failures that consist only of their number.
 const MOST_FAILURES: u64 = 10_000_000;
 
 #[cfg(test)]
@@ -243,7 +236,6 @@ mod tests {
             let (counts, _) = points.counts("A file").unwrap();
             prop_assert_eq!(counts.events(), events);
             let distribution = Distribution::from_counts(counts.buckets, counts.relative_error).unwrap();
-            // Percentiles that share their ranks with others are the lowest of these.
             for pair in stated.windows(2) {
                 let (percent, value) = pair[1];
                 let upto = events_up_to(percent, events);
@@ -280,7 +272,7 @@ mod tests {
             thinned(buckets, without).iter().map(|bucket| bucket.count).collect()
         };
         assert_eq!(of(&[10, 20, 70], 50), [5, 10, 35]);
-        // 1.5, 3 and 4.5 of 9, rounded up from the half: 2, 3 and 5.
+        // 1.5, 3 and 4.5 of 9, rounded up from the half.
         assert_eq!(of(&[3, 3, 3], 4), [2, 1, 2]);
         assert_eq!((of(&[1, 2], 0), of(&[1, 2], 3), of(&[1, 2], 9)), (vec![1, 2], vec![], vec![]));
     }

@@ -14,21 +14,17 @@ use crate::{Error, Place, Unit};
 pub(super) struct Table<'i, const N: usize> {
     lines: Lines<Box<dyn Read + 'i>>,
     delimiter: u8,
-    /// The index of each known column.
     columns: [Option<usize>; N],
     width: usize,
     pub warnings: Vec<String>,
 }
 
-/// One row.
 pub(super) struct Row {
-    /// Its line.
     pub number: u64,
     cells: Cells,
 }
 
 impl<'i, const N: usize> Table<'i, N> {
-    /// Reads the header row and finds the columns with these names, in this order.
     pub fn open(input: Input<'i>, delimiter: u8, names: [&str; N]) -> Result<Self, Error> {
         let mut lines = Lines::new(input.reader, input.path);
         let header = lines.next()?.map_or_else(Vec::new, |line| line.text.to_vec());
@@ -37,7 +33,7 @@ impl<'i, const N: usize> Table<'i, N> {
         Ok(Self { lines, delimiter, columns, width: header.len(), warnings: Vec::new() })
     }
 
-    /// The next row that is not blank. A truncated last row is omitted with a warning.
+    /// Skips blank rows. A truncated last row is omitted with a warning.
     pub fn next(&mut self) -> Result<Option<Row>, Error> {
         while let Some(line) = self.lines.next()? {
             if line.text.trim_ascii().is_empty() {
@@ -60,19 +56,19 @@ impl<'i, const N: usize> Table<'i, N> {
         Ok(None)
     }
 
-    /// The text of a known column; `None` if the table does not have it or the cell is empty.
+    /// `None` if the table does not have the column or the cell is empty.
     pub fn text<'r>(&self, row: &'r Row, column: usize) -> Option<&'r str> {
         let text = row.cells.texts[self.columns[column]?].trim();
         (!text.is_empty()).then_some(text)
     }
 
-    /// A length of time in nanoseconds.
+    /// In nanoseconds.
     pub fn length(&self, row: &Row, column: usize, unit: Unit) -> Result<Option<u64>, Error> {
         let nanoseconds = |text: &str| text.parse().ok().and_then(|value| length(unit, value));
         self.number(row, column, unit.expected(), nanoseconds)
     }
 
-    /// The same of a cell that may not be empty.
+    /// The cell may not be empty.
     pub fn required(&self, row: &Row, column: usize, unit: Unit) -> Result<u64, Error> {
         self.length(row, column, unit)?.ok_or_else(|| Error::Number {
             place: self.place(row, column),
@@ -81,7 +77,7 @@ impl<'i, const N: usize> Table<'i, N> {
         })
     }
 
-    /// Parses a cell with `parse`; an error if the result is `None`.
+    /// An error if `parse` returns `None`.
     pub fn number<T>(
         &self,
         row: &Row,
@@ -96,17 +92,14 @@ impl<'i, const N: usize> Table<'i, N> {
         })
     }
 
-    /// Where the file begins.
     pub fn begin(&self) -> Place {
         self.lines.place(1, 1)
     }
 
-    /// Where a cell begins.
     pub fn place(&self, row: &Row, column: usize) -> Place {
         let at = self.columns[column].and_then(|index| row.cells.places.get(index));
         self.lines.place(row.number, at.map_or(1, |at| at + 1))
     }
 }
 
-/// How much of a cell a message shows.
 const SHOWN: usize = 40;

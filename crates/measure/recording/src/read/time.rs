@@ -4,18 +4,19 @@ use time::{
     Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339,
 };
 
-/// "2025-03-14T09:26:53.589Z", with any offset; also with a space for the T. `None` for anything else, and before 1970.
+/// "2025-03-14T09:26:53.589Z", with any offset; also with a space for the T. `None` before 1970.
 pub(crate) fn rfc3339(text: &str) -> Option<u64> {
     nanoseconds(OffsetDateTime::parse(text, &Rfc3339).ok()?)
 }
 
-/// A date such as "2025-03-14T09:26:53Z" (RFC 3339) as seconds since 1970; `None` for anything else.
+/// A date such as "2025-03-14T09:26:53Z" (RFC 3339) as seconds since 1970; `None` for anything
+/// else.
 pub fn unix_seconds(text: &str) -> Option<f64> {
     rfc3339(text).map(|nanoseconds| nanoseconds as f64 / 1e9)
 }
 
-/// A date with a time of day in a common form: year, month and day with "-" or "/" between them, "T" or a space, hours, minutes and
-/// perhaps seconds with a fraction, and perhaps an offset. Without one it counts as UTC. `None` for anything else, and before 1970.
+/// Year, month and day with "-" or "/" between them, "T" or a space, hours, minutes and perhaps
+/// seconds with a fraction, and perhaps an offset. UTC without an offset; `None` before 1970.
 pub(crate) fn date(text: &str) -> Option<u64> {
     let (day, rest) = text.split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', 't', ' '])?;
@@ -66,7 +67,7 @@ fn offset(text: &str) -> Option<UtcOffset> {
     is_complete.then(|| UtcOffset::from_hms(sign * hours, sign * minutes, 0).ok()).flatten()
 }
 
-/// Nanoseconds since 1970, up to the year 2554.
+/// Since 1970, up to the year 2554.
 pub(crate) fn nanoseconds(time: OffsetDateTime) -> Option<u64> {
     u64::try_from(time.unix_timestamp_nanos()).ok()
 }

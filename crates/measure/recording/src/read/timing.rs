@@ -1,15 +1,11 @@
-//! Reads entries of the W3C interfaces Resource Timing and Navigation Timing in the form of `toJSON`, in
-//! milliseconds since the page's time origin: `JSON.stringify(performance.getEntries())`, an object with an
-//! array `entries`, an array of such arrays, or any of these line by line.
+//! Reads entries of the W3C interfaces Resource Timing and Navigation Timing in the form of
+//! `toJSON`, in milliseconds: `JSON.stringify(performance.getEntries())`, an object with an array
+//! `entries`, an array of such arrays, or any of these line by line.
 //!
-//! An array is one page view. So are the entries outside of arrays, up to the next navigation entry. A
-//! timestamp of 0 is unknown: other origins hide theirs (Timing-Allow-Origin). A reused connection has all
-//! its timestamps at one moment. The total ends with the response, also for a navigation, whose `duration` is
-//! that of the whole page. Each page has a separate clock, so only the first page's start times are used.
-//!
-//! A `responseStatus` of 0 is a request without a response; but browsers also write it for requests to
-//! another origin without CORS, whatever their result. If it is absent, as in older browsers, the result is
-//! unknown.
+//! An array is one page view; so are the entries outside of arrays, up to the next navigation
+//! entry. A timestamp of 0 is unknown (Timing-Allow-Origin). The total ends with the response. A
+//! `responseStatus` of 0 is a request without a response, or hidden: one to another origin without
+//! CORS.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -41,15 +37,12 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The contents of a value.
 enum Token {
-    /// An array begins.
     Array,
     // Much larger than the other.
     Entry(Box<Entry>),
 }
 
-/// One entry, of whatever type.
 #[derive(Default)]
 struct Entry {
     /// In the order of [`STAMPS`].
@@ -66,22 +59,16 @@ struct Entry {
     status: Option<i64>,
 }
 
-/// Makes samples of entries.
 struct Reader<'r> {
     labels: &'r Labels,
     sink: &'r mut dyn Sink,
     sample: Sample,
     read: u64,
     page: u64,
-    /// Whether the next entry begins a page.
     is_new_page: bool,
-    /// Whether the page has its navigation entry.
     has_navigation: bool,
-    /// The origin of that entry, which is the page's.
     origin: Option<String>,
-    /// Entries whose status the browser hides.
     hidden: u64,
-    /// Entries that possibly failed: the origin of their page is unknown.
     doubtful: u64,
     /// Entries that are not requests, by their types.
     others: BTreeMap<String, u64>,
@@ -203,7 +190,7 @@ impl Entry {
         sample.started_ns = start;
         sample.dns_ns = happened(lookup_start, lookup_end);
         let connected = happened(connect_start, connect_end);
-        // Lies before a connection that is being made where that connection is an older one.
+        // It is earlier only if it is of an older connection.
         let secure = set(secure_start).filter(|&secure| Some(secure) >= connect_start);
         let handshake = |secure| (happened(connect_start, secure), happened(secure, connect_end));
         (sample.connect_ns, sample.tls_ns, sample.quic_ns) = match (connected, secure) {
@@ -229,14 +216,12 @@ impl Entry {
         sample.body_bytes = self.encoded_body_size.filter(|&size| size > 0.0 && !is_hit).map(bytes);
     }
 
-    /// Whether the browser hides the result from a page of that origin: requests to another origin without
-    /// CORS, such as images and scripts, have the status 0 even on success.
+    /// Requests to another origin without CORS, such as images, have the status 0 even on success.
     fn is_hidden_from(&self, page: &str) -> bool {
         let is_scripted = matches!(self.initiator_type.text(), Some("fetch" | "xmlhttprequest" | "beacon"));
         !is_scripted && self.name.text().and_then(origin).is_some_and(|own| own != page)
     }
 
-    /// Whether it was served from the browser's cache, without a transfer.
     fn is_cache_hit(&self) -> bool {
         let is_nothing_transferred = self.transfer_size.is_some_and(|size| size == 0.0);
         self.delivery_type.text() == Some("cache")
@@ -256,7 +241,7 @@ impl Entry {
         }
     }
 
-    /// Takes a field in; `false` if it is not one of an entry's.
+    /// Returns `false` if it is not a field of an entry.
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, object: &mut A) -> Result<bool, A::Error> {
         if let Some(at) = STAMPS.iter().position(|stamp| *stamp == key) {
             self.stamps[at] = object.next_value::<Option<f64>>()?.and_then(|ms| length(Unit::Ms, ms));
@@ -281,7 +266,6 @@ impl Entry {
     }
 }
 
-/// Scheme, host and port of a URL.
 fn origin(url: &str) -> Option<&str> {
     let scheme = url.find("://")?;
     let rest = url[scheme + 3..].find(['/', '?', '#']);
@@ -297,7 +281,6 @@ fn bytes(size: f64) -> u64 {
     size as u64
 }
 
-/// An entry, an object with `entries`, or an array of values.
 struct Value<'t, F> {
     taker: &'t mut Taker<F>,
     is_array: &'t mut bool,
@@ -340,7 +323,7 @@ impl<'de, F: FnMut(Token) -> Result<(), Error>> Visitor<'de> for Value<'_, F> {
     }
 }
 
-/// The stamps of an entry, in the order in which they are set.
+/// In the order in which they are set.
 const STAMPS: [&str; 11] = [
     "startTime",
     "domainLookupStart",
@@ -355,7 +338,6 @@ const STAMPS: [&str; 11] = [
     "responseEnd",
 ];
 
-/// Types that the warning lists separately; browsers have two dozen.
 const MOST_TYPES: usize = 32;
 
 const EXPECTED: &str =

@@ -1,4 +1,4 @@
-//! Unpacks .gz, .zst, .bz2 and .xz, recognised by their first bytes, without trusting how much comes out of them.
+//! Unpacks .gz, .zst, .bz2 and .xz, recognised by their first bytes, with a limit for the output.
 
 mod xz;
 
@@ -11,7 +11,6 @@ use std::{
 
 use crate::{Error, Place};
 
-/// The first bytes of a file, decompressed, and a reader of the rest.
 pub(crate) fn unpack<'i>(
     mut input: impl Read + 'i,
     path: &Path,
@@ -38,25 +37,21 @@ pub(crate) fn unpack<'i>(
     Ok((head, Box::new(unpacked)))
 }
 
-/// The bytes that format detection needs, or fewer at the end of the input.
 pub(super) fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     input.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// The number of packed bytes read.
 #[derive(Default)]
 struct Taken {
     bytes: Cell<u64>,
-    /// Whether a read has reached the end of the input.
     is_at_end: Cell<bool>,
-    /// Whether reading failed, which is not an error of the packing.
+    /// Reading failed, which is not an error of the packing.
     has_failed: Cell<bool>,
 }
 
 impl Taken {
-    /// The error in the packed data, if it could not be unpacked.
     fn explain(&self, format: &str, error: io::Error) -> io::Error {
         if self.has_failed.get() || error.kind() == io::ErrorKind::Unsupported {
             return error;
@@ -72,7 +67,6 @@ impl Taken {
     }
 }
 
-/// Keeps account of the packed bytes.
 struct Counted<R> {
     input: R,
     taken: Rc<Taken>,
@@ -91,7 +85,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Decompressed bytes, as long as the compression ratio is plausible.
+/// Fails if the compression ratio is implausible.
 struct Bounded<R> {
     inner: R,
     format: &'static str,
@@ -123,7 +117,6 @@ impl<R: Read> Read for Bounded<R> {
 
 type Frame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;
 
-/// All frames of a zstd file, one after the other.
 struct Zstd<R: io::BufRead> {
     frame: Option<Frame<R>>,
 }
@@ -156,10 +149,11 @@ const BZIP2: &[u8] = b"BZh";
 /// Enough to see a HAR's first entries, or a page of text before a table.
 const HEAD: usize = 64 << 10;
 
-/// Text of numbers packs 3 to 50 times, a file of equal numbers perhaps 200 times; deflate's limit is 1032.
+/// Text of numbers packs 3 to 50 times, a file of equal numbers perhaps 200 times; deflate's limit
+/// is 1032.
 const MOST_RATIO: u64 = 400;
 
-/// Up to here no proportion is too large, bytes.
+/// Up to here no ratio is too large, bytes.
 const FREE: u64 = 64 << 20;
 
 #[cfg(test)]
@@ -187,7 +181,6 @@ mod tests {
     /// [`rows`] of 100 as `xz` packs them.
     const XZ: &[u8] = include_bytes!("unpack/rows.csv.xz");
 
-    /// Numbers that do not pack to nothing.
     fn rows(count: u32) -> Vec<u8> {
         let row = |i: u32| {
             format!("{}.{:06}\n", i.wrapping_mul(2_654_435_761) % 97, i.wrapping_mul(40_503) % 999_983)
@@ -221,7 +214,6 @@ mod tests {
                     let said = read(&packed[..length]).unwrap_err();
                     let cut_off =
                         format!("the {name} data is truncated: it ends after {length} compressed bytes");
-                    // Whatever checks a sum at the end may have given out all of the text before.
                     assert!(
                         said.contains(&cut_off) && said.starts_with("a.csv.gz:"),
                         "{count} {length}: {said}"
@@ -254,10 +246,8 @@ mod tests {
         let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
         assert_eq!(read(&packed), Ok(12));
         assert_eq!(read(&[bzip2(&rows(10)), bzip2(b"1\n2\n")].concat()), Ok(12));
-        // Streams of xz may be separated by zeros, in multiples of four.
         let twice = [XZ, &[0; 8], XZ, &[0; 4]].concat();
         assert!(read(&twice).unwrap_err().contains("found \"latency_ms\""), "{:?}", read(&twice));
-        // The rest is not a member.
         let said = read(&[gzip(&rows(10)), b"garbage".to_vec()].concat());
         assert!(
             said.as_ref().is_ok_and(|&read| read == 10)

@@ -2,7 +2,7 @@
 
 use super::jmeter;
 
-/// Names a file by its first lines, with the next step; `None` for a file of another kind.
+/// By its first lines; `None` for a file of another kind.
 pub(super) fn describe(head: &[u8]) -> Option<String> {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let (first, second) = (lines.next()?, lines.next());
@@ -52,16 +52,13 @@ pub(super) fn describe(head: &[u8]) -> Option<String> {
     Some(said.to_owned())
 }
 
-/// Marks of a tool's text, the tool, and the next step.
 type Summary = (&'static [&'static str], &'static str, &'static str);
 
-/// The tool whose summary for people a text is.
 fn summary(head: &[u8]) -> Option<Summary> {
     let has = |mark: &&str| memchr::memmem::find(head, mark.as_bytes()).is_some();
     SUMMARIES.iter().copied().find(|(marks, ..)| marks.iter().all(has))
 }
 
-/// The first whose marks are all there counts.
 const SUMMARIES: &[Summary] = &[
     (&["This is ApacheBench, "], "ab", "write each request: ab -g FILE"),
     (&["Bombarding http"], "bombardier", "run it with -l -p r -o json"),
@@ -78,7 +75,6 @@ const SUMMARIES: &[Summary] = &[
     (&["Summary:", "Slowest:", "Requests/sec:"], "hey", "run it with -o csv"),
 ];
 
-/// Names a file of XML or HTML by its first element.
 pub(super) fn xml(text: &[u8]) -> String {
     let name = memchr::memchr_iter(b'<', text).find_map(|at| {
         let name = &text[at + 1..];
@@ -99,7 +95,6 @@ pub(super) fn xml(text: &[u8]) -> String {
     }
 }
 
-/// The first keys of an object, for a message.
 pub(super) fn keys(text: &[u8]) -> String {
     let (mut keys, mut depth, mut from, mut escaped) = (Vec::new(), 0_u32, None, false);
     for (at, &byte) in text.iter().enumerate() {
@@ -146,7 +141,6 @@ fn is_cloudfront(line: &[u8]) -> bool {
         && cells.next().is_some_and(|edge| edge.len() > 4 && edge[..3].iter().all(u8::is_ascii_uppercase))
 }
 
-/// A header row of JMeter's whose settings leave times out.
 fn is_jmeter_without_times(header: &str) -> bool {
     let cells: Vec<&str> = header.split([',', ';', '\t', '|']).collect();
     let has = |name: &str| cells.contains(&name);
@@ -170,7 +164,8 @@ fn is_call(line: &str) -> bool {
     !name.is_empty() && name.chars().all(is_of_name) && rest.trim_start().starts_with(['{', '['])
 }
 
-/// "HTTP/1.1 200     0.36 secs:    3372 bytes ==> GET  /", or the same with commas; perhaps in colour.
+/// "HTTP/1.1 200     0.36 secs:    3372 bytes ==> GET  /", or the same with commas; perhaps in
+/// colour.
 fn is_siege(line: &str) -> bool {
     let plain = line.trim_start_matches(|letter: char| !letter.is_ascii_uppercase());
     let is_csv =
@@ -178,8 +173,7 @@ fn is_siege(line: &str) -> bool {
     plain.starts_with("HTTP/") && (plain.contains(" secs:") || is_csv())
 }
 
-/// A time and how grave it is, as programs begin a message: "2017-08-18 17:23:41,964 INFO ...", "2022/04/02 13:39:51 [error] ...",
-/// "time=... level=debug".
+/// "2017-08-18 17:23:41,964 INFO ...", "2022/04/02 13:39:51 [error] ...", "time=... level=debug".
 fn is_message(line: &str) -> bool {
     let begins_with_time = line.starts_with("time=")
         || line.starts_with(|letter: char| letter.is_ascii_digit() || letter == '[');
@@ -205,11 +199,8 @@ fn is_prefixed_object(line: &[u8]) -> bool {
             .is_some_and(|at| line.ends_with(b"}") && line[at + 2..].trim_ascii_start().starts_with(b"\""))
 }
 
-/// Keys and names longer than this are not shown.
 const LONGEST_NAME: usize = 60;
 
-/// Enough keys to see what a file is.
 const MOST_KEYS: usize = 6;
 
-/// What syslog writes before a message is shorter.
 const LONGEST_PREFIX: usize = 200;

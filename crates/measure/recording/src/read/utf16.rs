@@ -8,8 +8,7 @@ use std::{
 use super::unpack;
 use crate::{Error, Place};
 
-/// The first bytes of a file and a reader of the rest, converted to UTF-8 if they begin with the byte order
-/// mark of UTF-16.
+/// Converted if they begin with the byte order mark of UTF-16.
 pub(super) fn decode<'i>(
     head: Vec<u8>,
     rest: Box<dyn Read + 'i>,
@@ -30,13 +29,12 @@ pub(super) fn decode<'i>(
 struct Utf16<R> {
     input: R,
     unit: fn([u8; 2]) -> u16,
-    /// Bytes that are not decoded yet: half a unit, or the first of a pair.
     raw: Vec<u8>,
     text: Cursor<String>,
 }
 
 impl<R: Read> Utf16<R> {
-    /// Decodes the next bytes; false at the end.
+    /// Returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         let before = self.raw.len();
         self.raw.resize(before + CHUNK, 0);
@@ -97,7 +95,6 @@ mod tests {
 
     #[test]
     fn both_byte_orders_and_pairs() {
-        // Longer than one read, with a pair at each of its places.
         for text in [
             "a".to_owned(),
             "latency_ms\n12,5\u{e4}\u{1F30D}\n".repeat(2000),

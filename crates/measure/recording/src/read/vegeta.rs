@@ -1,8 +1,8 @@
-//! Reads the output of `vegeta encode` as JSON, an object for each hit, or as CSV, a record for each.
+//! Reads the output of `vegeta encode` as JSON, an object for each hit, or as CSV, a record for
+//! each.
 //!
-//! `latency` is the time from the start to the last byte, and `timestamp` the start. vegeta calls every
-//! response outside of 200-399 an error; here a hit failed if there is no response, which its code 0
-//! indicates.
+//! `latency` is the time from the start to the last byte, and `timestamp` the start. A hit failed
+//! if its code is 0, without a response.
 
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings: cut.into_iter().collect(), ..Frame::default() })
 }
 
-/// One request of an attack, without bodies and headers, which may be large.
+/// Without bodies and headers, which may be large.
 #[derive(Deserialize)]
 struct Hit {
     timestamp: Option<Moment>,

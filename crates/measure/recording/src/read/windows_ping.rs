@@ -1,12 +1,13 @@
-//! Reads what ping prints on Windows, in any of its languages: a line for each reply, in whole milliseconds.
+//! Reads what ping prints on Windows, in any of its languages: a line for each reply, in whole
+//! milliseconds.
 //!
-//! A reply is recognised by its time and its time to live, and the end of a run by its three counts, in any language. A reply that another
-//! machine sent (Destination host unreachable) has no time, though Windows counts it as received.
+//! A reply is recognised by its time and its time to live, and the end of a run by its three
+//! counts.
 
 use super::{Frame, Input, Options, json::label, lines::Lines, summary::failures};
 use crate::{Error, Event, Sample, Sink, error::counted, unit::nanoseconds};
 
-/// Whether a line is the first of a run: "Pinging a.example [192.0.2.1] with 32 bytes of data:"; or a reply.
+/// "Pinging a.example [192.0.2.1] with 32 bytes of data:", or a reply.
 pub(super) fn is_header(line: &[u8]) -> bool {
     (line.starts_with(b"Pinging ") && line.trim_ascii_end().ends_with(b" bytes of data:"))
         || Line::of(&String::from_utf8_lossy(line)).is_some_and(|line| matches!(line, Line::Reply { .. }))
@@ -50,7 +51,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The requests of one run.
 #[derive(Default)]
 struct Run {
     replied: u64,
@@ -58,7 +58,7 @@ struct Run {
     timed_out: u64,
 }
 
-/// Those without a reply, of all runs.
+/// Without a reply, of all runs.
 #[derive(Default)]
 struct Lost {
     unreachable: u64,
@@ -67,7 +67,7 @@ struct Lost {
 }
 
 impl Lost {
-    /// Counts a complete run. Without its counts at the end, only lines that name a timeout show a loss.
+    /// Without counts at the end, only lines that name a timeout show a loss.
     fn end(&mut self, run: &Run, sent: Option<u64>) {
         let silent = match sent {
             Some(sent) => sent.saturating_sub(run.replied + run.unreachable),
@@ -80,7 +80,6 @@ impl Lost {
     }
 }
 
-/// A line that counts.
 #[derive(Debug, PartialEq)]
 enum Line<'l> {
     Begin,
@@ -98,7 +97,6 @@ enum Line<'l> {
     },
 }
 
-/// A round trip in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Time {
     Is(u32),
@@ -150,7 +148,6 @@ fn time(text: &str) -> Option<Time> {
     }
 }
 
-/// The first of three counts: "    Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),". Some languages have the share on its own line.
 fn sent(line: &str) -> Option<u64> {
     let (_, counts) = line.strip_prefix("    ")?.split_once(':')?;
     let counts = counts.split('(').next()?.trim_end();
@@ -195,7 +192,6 @@ mod tests {
         assert_eq!(replies(&kept), [Ok(12.0), Ok(0.5), Err("unreachable"), Err("no reply"), Err("no reply")]);
         assert_eq!(kept.samples[0].labels["host"], "192.0.2.1");
         assert_eq!(kept.warnings[1], "1 round trip of less than a millisecond counts as 0.5 ms.");
-        // Interrupted without counts: by the lines.
         let kept = read(&RUN[..RUN.find("Ping statistics").unwrap()]).unwrap();
         assert_eq!(replies(&kept)[2..], [Err("unreachable"), Err("no reply")]);
         assert_eq!(read(RUN.repeat(2)).unwrap().samples.len(), 10);

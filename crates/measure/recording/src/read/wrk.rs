@@ -1,7 +1,8 @@
-//! Reads the output of wrk with `--latency`: percentiles, the mean, the slowest and the number of requests.
+//! Reads the output of wrk with `--latency`: percentiles, the mean, the slowest and the number of
+//! requests.
 //!
-//! The percentiles are of all responses, whatever their status. The output of wrk2 also contains a table of
-//! HdrHistogram, which is read instead.
+//! The percentiles are of all responses. Of wrk2's output, its table of HdrHistogram is read
+//! instead.
 
 use std::io::Read;
 
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{Error, Sink};
 
-/// Whether a line begins what wrk and wrk2 print: "Running 10s test @ http://127.0.0.1/".
+/// "Running 10s test @ http://127.0.0.1/".
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"Running ") && memchr::memmem::find(line, b" test @ ").is_some()
 }
@@ -34,7 +35,6 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     run.hand_over(&lines, options, sink)
 }
 
-/// The output of one run.
 #[derive(Default)]
 struct Run {
     runs: u64,
@@ -45,7 +45,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the line could be read.
+    /// Returns whether the line could be read.
     fn take(&mut self, line: &str) -> bool {
         let mut words = line.split_whitespace();
         let first = words.next();

@@ -1,10 +1,9 @@
-//! The further columns of each value: its page, its group and its phases. A column is there from the first value that has
-//! something to put into it.
+//! The further columns of each value: its page, its group and its phases.
 
 use super::{Groups, NO_GROUP, groups::Numbers};
 use crate::{Metric, Sample, Wanted};
 
-/// The columns so far, each empty or as long as the values.
+/// Each is empty or as long as the values.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pages: Vec<u32>,
@@ -14,21 +13,18 @@ pub(super) struct Beside {
     phases: [Vec<f32>; Metric::PHASES.len()],
 }
 
-/// Pages, groups and phases.
 pub(super) type Columns = (Option<Vec<u32>>, Option<Groups>, Option<[Vec<f32>; Metric::PHASES.len()]>);
 
 impl Beside {
-    /// Whether no value has further columns.
     pub(super) fn is_empty(&self) -> bool {
         self.pages.is_empty() && self.groups.is_empty() && self.phases[0].is_empty()
     }
 
-    /// The number of the page of `sample`; [`NO_GROUP`] without a page.
+    /// [`NO_GROUP`] without a page.
     pub(super) fn page(&mut self, sample: &Sample) -> u32 {
         sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page))
     }
 
-    /// Adds the further columns of `sample` for the value at `place`.
     pub(super) fn push(&mut self, sample: &Sample, place: usize, wanted: &Wanted) {
         if sample.page.is_some() || !self.pages.is_empty() {
             self.pages.resize(place, NO_GROUP);
@@ -51,7 +47,6 @@ impl Beside {
         }
     }
 
-    /// The columns that are there.
     pub(super) fn into_columns(self) -> Columns {
         let groups = Groups { names: self.group_numbers.into_names(), of: self.groups };
         (

@@ -21,11 +21,9 @@ use crate::{
     unit::nanoseconds,
 };
 
-/// Receives events and keeps the requested part of them.
 pub(super) struct Builder<'w> {
     path: PathBuf,
     wanted: &'w Wanted,
-    /// The metric, once it is known.
     metric: Option<Metric>,
     values: Vec<f64>,
     /// As long as the values, or shorter if some have no time.
@@ -34,7 +32,6 @@ pub(super) struct Builder<'w> {
     beside: Beside,
     /// One per value, or fewer if it is unknown for some values.
     own_errors_ms: Vec<f64>,
-    /// Values beyond the limit of exact values.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
     parts: Parts,
@@ -42,14 +39,11 @@ pub(super) struct Builder<'w> {
     read: u64,
     failed: u64,
     without: u64,
-    /// The failed ones, as long as values are kept one by one.
+    /// Only while values are kept one by one.
     failures: Vec<Failure>,
-    /// Start times of samples without the metric, if known.
     without_s: Vec<f64>,
-    /// Values from which a phase was subtracted, and the number of those that became negative.
     taken_out: u64,
     below_zero: u64,
-    /// Where the last event was, and which metrics it had.
     last: (u64, Vec<Metric>),
 }
 
@@ -140,7 +134,7 @@ impl<'w> Builder<'w> {
         }
     }
 
-    /// The metric of an event, without the phases that do not count.
+    /// Without the phases that do not count.
     fn value(&mut self, event: &Event<'_>) -> Option<f64> {
         let metric = match self.metric {
             Some(metric) => metric,
@@ -224,7 +218,8 @@ impl<'w> Builder<'w> {
         })
     }
 
-    /// Times if each value has one, counted from the earliest if they are dates; and when the earliest was.
+    /// If each value has one, counted from the earliest if they are dates; and when the earliest
+    /// was.
     fn times(&mut self, warnings: &mut Vec<String>) -> (Option<Vec<f64>>, f64) {
         let mut times = std::mem::take(&mut self.started_s);
         if times.len() < self.values.len() {
@@ -257,7 +252,6 @@ impl<'w> Builder<'w> {
         }
     }
 
-    /// The result of subtracting phases.
     fn warn_of_phases(&self, warnings: &mut Vec<String>) {
         if self.wanted.excluded_phases.is_empty() {
             return;
@@ -314,13 +308,11 @@ impl<'w> Builder<'w> {
     }
 }
 
-/// The reasons in a recording why it may be invalid.
 fn recorded(end: Option<&End>) -> impl Iterator<Item = Doubt> {
     let reasons = end.map(|end| end.invalid.clone()).unwrap_or_default();
     reasons.into_iter().map(Doubt::Recorded)
 }
 
-/// The recording's own label, or the file's name without its extension.
 fn label(origin: &Origin, path: &Path) -> String {
     let own = origin.header.as_ref().and_then(|header| header.label.clone());
     own.unwrap_or_else(|| stem(path))
@@ -335,7 +327,7 @@ fn stem(path: &Path) -> String {
     stem.map_or_else(|| "recording".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// Digits of the histogram of a recording that is too large: 0.003 % of error, finer than most clocks.
+/// 0.003 % of error, finer than most clocks.
 const OVERFLOW_DIGITS: u8 = 4;
 
 /// The label of tags if the user names none.

@@ -2,30 +2,24 @@
 
 use crate::{Event, read::EPOCH_NS, unit::nanoseconds};
 
-/// The clock of one file.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// What times count from, ns: 0, or the first time if they are dates. Unknown before the first.
+    /// What times count from: 0, or the first time if they are dates. Unknown before the first.
     base_ns: Option<u64>,
-    /// The latest start so far, ns.
     latest_ns: u64,
     backwards: Option<Backwards>,
-    /// Whether some times are dates and others are not.
     is_mixed: bool,
 }
 
-/// A clock that went back while it measured.
 #[derive(Debug)]
 struct Backwards {
     count: u64,
-    /// Where it first did.
     number: u64,
-    /// By how much, then, s.
     by_s: f64,
 }
 
 impl Clock {
-    /// Seconds from the base to the event's start, if it is known. Below 0 for a date before the first.
+    /// From the base. Below 0 for a date before the first.
     pub(super) fn since(&mut self, event: &Event<'_>) -> Option<f64> {
         let started_ns = event.sample.started_ns?;
         let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
@@ -46,12 +40,10 @@ impl Clock {
         self.latest_ns = self.latest_ns.max(started_ns);
     }
 
-    /// What times count from if they are dates, seconds since 1970.
     pub(super) fn base_unix_s(&self) -> Option<f64> {
         self.base_ns.filter(|&base| base > 0).map(|base| base as f64 / 1e9)
     }
 
-    /// Notes on the times for the user.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let backwards = self.backwards.as_ref().map(|Backwards { count, number, by_s }| {
             let start =
@@ -70,5 +62,5 @@ impl Clock {
     }
 }
 
-/// Tolerance for a busy writer, ns.
+/// Tolerance for a busy writer.
 const LEEWAY_NS: u64 = 1_000_000_000;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// The value of one label for each value of a series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Groups {
-    /// The label's values, in the order in which the file first has them.
+    /// The label's values, in the order of the file.
     pub names: Vec<String>,
     /// For each value of the series the index of its name; [`NO_GROUP`] without the label.
     pub of: Vec<u32>,
@@ -14,14 +14,13 @@ pub struct Groups {
 /// A value that has no such label, or belongs to no page.
 pub const NO_GROUP: u32 = u32::MAX;
 
-/// Gives dense numbers to whatever is told apart.
 #[derive(Debug, Default)]
 pub(super) struct Numbers<K> {
     known: HashMap<K, u32>,
 }
 
 impl<K: std::hash::Hash + Eq> Numbers<K> {
-    /// The number of `key`; the next one if it is new. After 4 billion keys everything new is [`NO_GROUP`].
+    /// After 4 billion keys everything new is [`NO_GROUP`].
     pub(super) fn number<Q>(&mut self, key: &Q) -> u32
     where
         K: std::borrow::Borrow<Q>,
@@ -35,7 +34,6 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
         number
     }
 
-    /// The keys in the order of their numbers.
     pub(super) fn into_names(self) -> Vec<K> {
         let mut named: Vec<(u32, K)> = self.known.into_iter().map(|(key, number)| (number, key)).collect();
         named.sort_unstable_by_key(|&(number, _)| number);
@@ -43,7 +41,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
     }
 }
 
-/// Concatenates the groups of two series, of which the first has `mine` values and the second `others`.
+/// The first series has `mine` values, the second `others`.
 pub(super) fn append(
     first: Option<Groups>,
     mine: u64,
@@ -65,8 +63,7 @@ pub(super) fn append(
     Some(groups)
 }
 
-/// Like `append`, for pages: pages of two recordings are never the same, so those of the second begin at
-/// `used`.
+/// Pages of two recordings are never the same: those of the second begin at `used`.
 pub(super) fn append_pages(
     first: Option<Vec<u32>>,
     mine: u64,
@@ -83,12 +80,11 @@ pub(super) fn append_pages(
     Some(pages)
 }
 
-/// A page's number after this many others.
 pub(super) fn moved(page: u32, used: u32) -> u32 {
     if page == NO_GROUP { NO_GROUP } else { page.saturating_add(used) }
 }
 
-/// A count of values that are in memory.
+/// Only for values that are in memory.
 fn as_length(count: u64) -> usize {
     usize::try_from(count).expect("values in memory are counted by a usize")
 }

@@ -1,4 +1,4 @@
-//! Data of an HdrHistogram log in addition to its counts: the start of an interval, and its tag.
+//! Intervals and tags of an HdrHistogram log.
 
 use claim::Doubt;
 
@@ -8,7 +8,7 @@ use crate::{Bucket, Counts};
 /// The counts of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// When it began, seconds since the recording's start. Absent if the file does not contain it.
+    /// When it began, seconds since the recording's start, if known.
     pub started_s: Option<f64>,
     /// Its length, seconds; 0 if the file does not contain it.
     pub length_s: f64,
@@ -34,7 +34,7 @@ impl Part {
     }
 }
 
-/// Parts while they are read, as long as they take no more memory than [`MOST_BUCKETS`].
+/// While they take no more memory than [`MOST_BUCKETS`].
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     all: Vec<Part>,
@@ -53,8 +53,8 @@ impl Parts {
         }
     }
 
-    /// The parts, if they contain information, with times relative to the earliest if they are dates; and the
-    /// earliest, in seconds since 1970.
+    /// With times relative to the earliest if they are dates; and the earliest, in seconds since
+    /// 1970.
     pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> (Option<Vec<Part>>, Option<f64>) {
         if self.is_too_much {
             warnings.push(
@@ -81,7 +81,8 @@ impl Parts {
 }
 
 impl Series {
-    /// [`Series::restrict`] for counts: an interval belongs to its beginning. `None` if the parts have no times.
+    /// [`Series::restrict`] for counts: an interval belongs to its beginning. `None` if the parts
+    /// have no times.
     pub(super) fn restrict_parts(&mut self, borders: &[f64], is_kept: impl Fn(&f64) -> bool) -> Option<()> {
         let Values::Counted { buckets, .. } = &mut self.values else { return None };
         let parts = self.parts.as_mut()?;
@@ -119,10 +120,10 @@ impl Series {
 /// Seconds above this count from 1970.
 const EPOCH_S: f64 = 1e8;
 
-/// 16 bytes each: an hour of seconds with a thousand different values in each takes a quarter of it.
+/// 16 bytes each: an hour of seconds with a thousand different values takes a quarter of it.
 const MOST_BUCKETS: usize = 16 << 20;
 
-/// Buckets in ascending order, each value once.
+/// In ascending order, each value once.
 pub(super) fn compact(buckets: &mut Vec<Bucket>) {
     buckets.sort_unstable_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
     buckets.dedup_by(|next, kept| {

@@ -17,9 +17,8 @@ pub enum Moment {
 }
 
 impl Series {
-    /// Leaves out the samples that started outside of `from` and `to`, and those inside of one of `holes`; they are counted
-    /// in `excluded`, whether they failed or not. Of a histogram's log it is intervals that are left out, by when they began. An
-    /// end that is absent is the recording's own. There may be none left.
+    /// Leaves out samples that started outside of `from` and `to` or inside one of `holes`, and
+    /// counts them in `excluded`. Intervals of a histogram's log count by when they began.
     ///
     /// # Errors
     /// The recording has no times of samples, or no dates.
@@ -71,7 +70,7 @@ impl Series {
         Ok(())
     }
 
-    /// The recording before and after a moment, labelled so. Either may be empty.
+    /// The recording before and after a moment. Either may be empty.
     ///
     /// # Errors
     /// As [`Series::restrict`].

@@ -19,7 +19,6 @@ fn values(series: &Series) -> &[f64] {
     series.values.exact().unwrap()
 }
 
-/// The warnings as sentences.
 fn warnings(series: &Series) -> Vec<String> {
     series.doubts.iter().filter(|doubt| !doubt.invalidates()).map(ToString::to_string).collect()
 }
@@ -45,7 +44,7 @@ fn native_with_phases_gives_ttfb() {
 #[test]
 fn a_metric_by_name() {
     let series = read_as(PHASES, Some(Metric::Connect)).unwrap();
-    // The second request found its connection open: it has no connect time, and must not count as 0.
+    // A reused connection has no connect time, which must not count as 0.
     assert_eq!((values(&series), series.without_metric), (&[20.0][..], 1));
     assert_eq!(
         read_as(PHASES, Some(Metric::Tls)).unwrap_err(),
@@ -88,7 +87,6 @@ fn the_name_says_nothing() {
     assert_eq!(read_series(file.path(), &Wanted::default()).unwrap().metric, Metric::Ttfb);
     let missing = read_series(Path::new("/nowhere/a.csv"), &Wanted::default()).unwrap_err();
     assert_eq!(missing.to_string(), "cannot open /nowhere/a.csv");
-    // A folder opens, but cannot be read.
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(read_series(folder.path(), &Wanted::default()), Err(Error::Read { .. })));
 }
@@ -121,7 +119,6 @@ fn failures_keep_their_page_and_their_time() {
     let pages = |side: &Series| side.failures.iter().map(|failure| failure.page).collect::<Vec<_>>();
     assert_eq!((side.pages.as_deref(), pages(&side)), (Some(&[0][..]), vec![0, 1, NO_GROUP]));
     assert_eq!(side.failures[1].started_s, Some(3.0));
-    // Pages of two recordings are never the same, not even where one has nothing but failures.
     side.append(read_as(text, None).unwrap()).unwrap();
     assert_eq!(
         (side.pages.as_deref(), pages(&side)),
@@ -138,7 +135,6 @@ fn what_is_too_large_becomes_a_histogram() {
     let series = read_wanted(format!("latency_ms,started_s\n{rows}"), &wanted).unwrap();
     let Values::Counted { buckets, relative_error } = &series.values else { panic!("counts") };
     assert_eq!((series.read, series.values.count(), &series.started_s), (1000, 1000, &None));
-    // Four digits: half of 1/16384.
     assert_eq!(*relative_error, 0.5 / 16384.0);
     for (bucket, exact) in buckets.iter().zip(1..) {
         let exact = f64::from(exact);
@@ -179,7 +175,7 @@ fn a_period_and_a_mark() {
     assert_eq!((none.values.count(), none.excluded), (0, 4));
     assert!(refused(text, Moment::Unix(1e9)).contains("the date of its start"));
     assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("the samples have no times"));
-    // 2025-01-01T00:00:00Z is 1735689600; the recording's second sample starts half a second later.
+    // 2025-01-01T00:00:00Z is 1735689600; the second sample starts half a second later.
     let mut dated = read_as(PHASES, None).unwrap();
     dated.restrict(Some(Moment::Unix(1_735_689_600.25)), None, &[]).unwrap();
     assert_eq!(values(&dated), [30.0]);
@@ -191,7 +187,6 @@ fn what_failed_is_in_a_period_too() {
     let [before, after] = read_as(text, None).unwrap().split_at(Moment::SinceStart(10.0)).unwrap();
     let counts = |side: &Series| (side.values.count(), side.failed, side.without_metric, side.excluded);
     assert_eq!((counts(&before), counts(&after)), ((1, 1, 1, 3), (1, 2, 0, 3)));
-    // A failure without a time could be anywhere.
     let text = "started_s,latency_ms,error\n0,1,\n,,reset\n10,2,\n";
     let [before, _] = read_as(text, None).unwrap().split_at(Moment::SinceStart(10.0)).unwrap();
     assert_eq!((before.failed, warnings(&before).len()), (1, 1));
@@ -220,20 +215,17 @@ fn packed_files_are_unpacked_and_bombs_are_not() {
         packer.write_all(text).unwrap();
         packer.finish().unwrap()
     };
-    // Two members in one file, as `cat a.gz b.gz` makes it.
     let packed = [pack(b"latency_ms\n1\n"), pack(b"2\n")].concat();
     assert_eq!(values(&read_as(packed, None).unwrap()), [1.0, 2.0]);
     let frame =
         |text: &[u8]| ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest);
     let packed = [frame(b"latency_ms\n1\n"), frame(b"2\n")].concat();
     assert_eq!(values(&read_as(packed, None).unwrap()), [1.0, 2.0]);
-    // Cut off in the middle.
     let cut = pack(b"latency_ms\n1\n2\n3\n");
     assert!(matches!(
         decode_series(&cut[..cut.len() - 12], Path::new("x.gz"), &Wanted::default()),
         Err(Error::Read { .. })
     ));
-    // 100 MiB of blank lines in 100 KiB.
     let bomb = pack(&vec![b'\n'; 100 << 20]);
     let error = read_as(bomb, None).unwrap_err();
     assert!(error.contains("cannot read on"), "{error}");
@@ -245,7 +237,6 @@ proptest! {
         let (suffix, scale) = [("ms", 1.0), ("us", 1e3), ("ns", 1e6), ("s", 1e-3)][unit];
         let rows: String = values.iter().map(|value| format!("{}\n", value * scale)).collect();
         let series = read_as(format!("latency_{suffix}\n{rows}"), None);
-        // Rounding of the conversions may exceed the limit.
         prop_assume!(values.iter().all(|&value| value < 9.9e14));
         let series = series.unwrap();
         for (found, expected) in self::values(&series).iter().zip(&values) {
@@ -254,7 +245,6 @@ proptest! {
         prop_assert_eq!(series.read, values.len() as u64);
     }
 
-    /// Nothing from a file can panic; a series that is read keeps its promises.
     #[test]
     fn garbage_is_read_or_refused(bytes in garbage()) {
         for metric in [None, Some(Metric::Wait)] {
@@ -271,7 +261,6 @@ proptest! {
     }
 }
 
-/// Bytes, pieces of recordings in any order, and whole recordings with something wrong in them.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "{\"schema\":\"longhaul.recording/1\"}\n",
@@ -312,7 +301,7 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![prop::collection::vec(any::<u8>(), 0..300), whole.clone(), whole]
 }
 
-/// An interval log of seconds 0 to 5 with 1, 2, ... events of that many milliseconds, tagged odd and even, the last
+/// Seconds 0 to 5 with 1, 2, ... events of that many milliseconds, tagged odd and even, the last
 /// without a tag.
 fn log(start: Option<&str>) -> Vec<u8> {
     use crate::{Target, WriteOptions, create};
@@ -362,7 +351,6 @@ fn intervals_of_a_log_are_a_period() {
             warnings(series).iter().any(|warning| warning.contains("over an end of the period"))
         };
         assert!(!over(&before) && !over(&later) && !over(&hole));
-        // Within an interval: its beginning counts, and that is reported.
         let mut middle = series();
         middle.restrict(since(2.5), None, &[]).unwrap();
         assert_eq!(counts(&middle)[0], (4, 4));
@@ -373,7 +361,6 @@ fn intervals_of_a_log_are_a_period() {
             None => assert!(dated.unwrap_err().to_string().contains("does not contain the date")),
         }
     }
-    // A table of percentiles has no intervals.
     let table = "Value Percentile TotalCount 1/(1-Percentile)\n\n1.0 1.0 5\n";
     let mut series = read_as(table, None).unwrap();
     assert!(series.restrict(since(1.0), None, &[]).is_err());
@@ -398,7 +385,6 @@ fn tags_of_a_log_are_a_label() {
     let city = read_wanted(log(None), &wanted("city")).unwrap();
     let said = "The meaning of the tags is not in the file; they are read as the label \"city\".";
     assert!(warnings(&city).iter().any(|warning| warning == said), "{:?}", warnings(&city));
-    // Two logs of one side keep their parts; combined with samples, there are no parts.
     let mut two = read_wanted(log(None), &wanted("tag")).unwrap();
     two.append(city).unwrap();
     assert_eq!(two.parts.as_ref().map(Vec::len), Some(12));

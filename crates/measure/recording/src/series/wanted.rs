@@ -1,15 +1,15 @@
-//! The request for a series: which metric, phases and labels to read from a recording.
+//! The request for a series.
 
 use crate::{
     AccessLog, ColumnMapping, Metric, Unit,
     read::{Labels, Options},
 };
 
-/// The request for a series.
+/// The metric, phases and labels to read from a recording.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The metric. By default the first of `latency`, `ttfb` and `total` that a sample has; for CSV and for
-    /// formats with a single metric, that metric.
+    /// The metric. By default the first of `latency`, `ttfb` and `total` that a sample has, or the
+    /// file's only one.
     pub metric: Option<Metric>,
     /// Phases that are taken out of the metric.
     pub excluded_phases: Vec<Metric>,
@@ -56,5 +56,4 @@ impl Wanted {
     }
 }
 
-/// 20 million values with their times take a third of a gigabyte.
 const EXACT_UP_TO: usize = 20_000_000;

@@ -3,7 +3,6 @@
 use super::build::Builder;
 use crate::{Counts, Error, Event, Metric, Sample, Sink};
 
-/// Fills a series, and shows every sample to another.
 pub(super) struct Watched<'w, 'b> {
     pub(super) builder: Builder<'b>,
     pub(super) look: &'w mut dyn FnMut(&Sample),

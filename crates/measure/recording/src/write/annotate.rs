@@ -1,12 +1,12 @@
-//! Adds to the samples of a recording what is known only when it is complete.
+//! Adds to a complete recording what was not known before.
 
 use std::path::Path;
 
 use super::{Output, Writer};
 use crate::{Error, Sample, read::native};
 
-/// Applies `note` to each sample of a native recording, in order. The file is replaced when the new one is
-/// complete; on an error it is unchanged. A truncated recording stays without an end.
+/// Applies `note` to each sample of a native recording, in order. The file is replaced when the new
+/// one is complete; on an error it is unchanged.
 ///
 /// # Errors
 /// The file cannot be read, is not a native recording, or the new one cannot be written.

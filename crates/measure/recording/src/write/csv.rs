@@ -1,7 +1,8 @@
-//! Writes CSV, and the same with tabs: a column for everything that any sample has, and no others.
+//! Writes CSV, and the same with tabs: a column for everything that any sample has.
 //!
-//! Which columns there are is known only when all samples are. So rows go to a second file first, each with the columns
-//! known so far, and are copied after the header row at the end. That file has no name: it vanishes with the writing process.
+//! The columns are known only when all samples are. So rows go to a second file first, and are
+//! copied after the header row at the end. That file has no name: it vanishes with the writing
+//! process.
 
 use std::{
     collections::HashMap,
@@ -18,11 +19,9 @@ pub(super) struct Csv {
     delimiter: u8,
     rows: BufWriter<File>,
     columns: Columns,
-    /// The current row: one cell per column.
     cells: Vec<String>,
     line: String,
     samples: u64,
-    /// The row from which on there is this number of columns.
     widths: Vec<(u64, usize)>,
     lost: Lost,
 }
@@ -115,7 +114,6 @@ impl Csv {
         }
     }
 
-    /// The cells as a row, into the second file.
     fn write_row(&mut self) -> io::Result<()> {
         self.line.clear();
         for (index, cell) in self.cells.iter().enumerate() {
@@ -128,7 +126,6 @@ impl Csv {
         self.rows.write_all(self.line.as_bytes())
     }
 
-    /// The header row and after it all rows, each as wide as the header.
     fn copy(&mut self) -> io::Result<()> {
         if self.columns.names.is_empty() {
             self.columns.index(Column::Metric(Metric::Latency));
@@ -171,7 +168,6 @@ impl Csv {
 
 impl Sink for Csv {
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
-        // Each row has all columns so far.
         self.cells.resize(self.columns.names.len(), String::new());
         self.cells.iter_mut().for_each(String::clear);
         self.take(event);
@@ -206,7 +202,7 @@ impl Recorder for Csv {
     }
 }
 
-/// The columns so far, in the order in which samples first had them.
+/// In the order in which samples first had them.
 #[derive(Default)]
 struct Columns {
     names: Vec<String>,
@@ -249,7 +245,6 @@ impl Columns {
     }
 }
 
-/// Whether a reader would take a column of that name for something else than a label.
 fn is_taken(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let is_timed = |(stem, _): (&str, Unit)| {
@@ -260,8 +255,7 @@ fn is_taken(name: &str) -> bool {
         || Unit::of(&name).is_some_and(is_timed)
 }
 
-/// The content of a metric's column, also for a failed sample: values that a reader of the columns could not compute from
-/// the others.
+/// Also for a failed sample: values that a reader could not compute from the other columns.
 fn written(sample: &Sample, metric: Metric) -> Option<u64> {
     if let Some(&stated) = sample.stated_ns.get(&metric) {
         return Some(stated);
@@ -294,7 +288,7 @@ fn decimal(value: u64, places: u32) -> String {
     format!("{whole}.{}", part.trim_end_matches('0'))
 }
 
-/// A cell stays on its line: line ends in it become blanks, and so does NUL, which no text has.
+/// Line ends become blanks, and so does NUL, which no text has.
 fn push_quoted(line: &mut String, cell: &str, delimiter: u8) {
     let delimiter = char::from(delimiter);
     let is_special = |c: char| c == delimiter || matches!(c, '"' | '\n' | '\r' | '\t' | ';' | ',' | '\0');
@@ -313,8 +307,8 @@ fn push_quoted(line: &mut String, cell: &str, delimiter: u8) {
     line.push('"');
 }
 
-/// A file without a name in the folder of `path`; for destinations without a writable folder, such as
-/// devices, in the temporary folder.
+/// In the folder of `path`; for destinations without a writable folder, such as devices, in the
+/// temporary folder.
 fn nameless(path: &Path) -> io::Result<File> {
     let is_device = fs::metadata(path).is_ok_and(|present| !present.is_file());
     let path = if is_device { std::env::temp_dir().join("longhaul") } else { path.to_owned() };

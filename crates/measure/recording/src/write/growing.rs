@@ -1,5 +1,4 @@
-//! A recording that grows during a measurement: if it cannot continue, for example on a full disk, the measured part
-//! is kept.
+//! A recording that grows during a measurement: if it cannot continue, the measured part is kept.
 
 use std::{
     fs::File,
@@ -9,13 +8,12 @@ use std::{
 
 use crate::standard_streams::{self, is_standard};
 
-/// A file of lines. If writing fails, it is truncated to its last complete line and accepts no more data.
+/// A file of lines. If writing fails, it is truncated to its last complete line.
 #[derive(Debug)]
 pub struct Growing {
     file: File,
     path: PathBuf,
     written: u64,
-    /// Where the last whole line ends.
     end: u64,
     has_failed: bool,
 }
@@ -77,7 +75,6 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         let mut growing = Growing::create(&path).unwrap();
         growing.write_all(b"one\ntwo\nthr").unwrap();
-        // A disk that is full is in the tests of the program.
         let said = growing.failed(&io::ErrorKind::StorageFull.into()).to_string();
         assert!(said.contains("a.jsonl: no storage space; its content until then is kept"), "{said}");
         assert!(growing.write_all(b"ee\n").is_err());

@@ -1,4 +1,5 @@
-//! Writes HdrHistogram percentile text, as the Java library's `outputPercentileDistribution` does, in milliseconds.
+//! Writes HdrHistogram percentile text, as the Java library's `outputPercentileDistribution`, in
+//! milliseconds.
 
 use std::io::{self, Write};
 
@@ -82,14 +83,13 @@ fn print(output: &mut impl Write, histogram: &Histogram, rows: &[Row]) -> io::Re
     writeln!(output, "#[Buckets = {buckets:>12}, SubBuckets     = {parts:>12}]")
 }
 
-/// Up to this value there are this many events, at least this percentage of all.
 struct Row {
     value_ns: u64,
     percentile: f64,
     count: u64,
 }
 
-/// The rows of Java's `PercentileIterator`: five steps from each percentile half-way to 100 %, ever finer.
+/// As Java's `PercentileIterator`: five steps from each percentile half-way to 100 %.
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let total = histogram.count();
     let (mut rows, mut count, mut level) = (Vec::new(), 0, 0.0);
@@ -98,7 +98,6 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
         count += here;
         last = range.high();
         while level < 100.0 && count as f64 * 100.0 / total as f64 >= level {
-            // As in the Java library, the last event ends the loop; the row of 100 % is added separately.
             rows.push(Row { value_ns: last, percentile: level, count });
             let half_distances = ((100.0 / (100.0 - level)).ln() / 2.0_f64.ln()).floor() + 1.0;
             level += 100.0 / (TICKS * half_distances.exp2());
@@ -113,8 +112,7 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
     rows
 }
 
-/// The sentence about the precision of the distribution. A row is at its bucket's upper end, a width from the
-/// lower.
+/// A row is at its bucket's upper end, a width from the lower.
 fn precision(histogram: &Histogram, rows: &[Row]) -> String {
     let mut values: Vec<u64> = rows.iter().map(|row| row.value_ns).collect();
     values.dedup();
@@ -135,9 +133,7 @@ fn moments(histogram: &Histogram) -> (f64, f64) {
     (mean, (squares.sum::<f64>() / total).sqrt())
 }
 
-/// Milliseconds with nanosecond precision. Java's output has as many decimals as significant digits, which
-/// loses short values.
+/// Nanoseconds. Java's output has as many decimals as significant digits, which loses short values.
 const DECIMALS: usize = 6;
 
-/// Steps in each half of the remainder.
 const TICKS: f64 = 5.0;

@@ -17,19 +17,17 @@ pub(super) struct Hlog {
     chosen: Chosen,
     digits: u8,
     interval_ms: u64,
-    /// The label that becomes the tag.
     tag: Option<String>,
-    /// The header's start, ms since 1970.
     start_ms: Option<u64>,
-    /// Intervals that are being filled. Few: a histogram takes a fifth of a megabyte.
+    /// Few, because a histogram takes a fifth of a megabyte.
     open: BTreeMap<Interval, Histogram>,
-    /// The others, packed: a second of a thousand events takes a kilobyte. All are kept, so that lines come in order
-    /// whatever the order of the events, and each interval has one.
+    /// All are kept, so that lines come in order and each interval has one; a second of a thousand
+    /// events takes a kilobyte.
     packed: BTreeMap<Interval, Packed>,
     decoder: Decoder,
 }
 
-/// The name of a histogram, in the order of the lines.
+/// In the order of the lines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Interval {
     /// Since 1970, or since the recording's start if that is unknown.
@@ -49,7 +47,6 @@ impl Packed {
         Self { base64: encode(histogram), max_ns: histogram.max() }
     }
 
-    /// The same histogram again.
     fn open(&self, decoder: &mut Decoder, digits: u8) -> Histogram {
         let mut histogram = Histogram::new(digits);
         let decoded = decoder.decode(self.base64.as_bytes()).expect("it was encoded here");
@@ -75,7 +72,6 @@ impl Hlog {
         }
     }
 
-    /// The interval that an event belongs to, in whole intervals since the start.
     fn interval(&self, sample: &Sample) -> Interval {
         let label = self.tag.as_deref().and_then(|name| sample.label(name));
         let tag = label.map(|value| word(&value)).filter(|tag| !tag.is_empty());
@@ -93,7 +89,6 @@ impl Hlog {
         Interval { start_ms, length_ms: self.interval_ms, tag }
     }
 
-    /// The interval's histogram, to be added to.
     fn histogram(&mut self, interval: Interval) -> &mut Histogram {
         if !self.open.contains_key(&interval) && self.open.len() >= MOST_OPEN {
             // The oldest: most files go forwards.
@@ -114,7 +109,7 @@ impl Hlog {
         }
         let mut lines = 0;
         let failed = |lines| move |source| Error::Write { path: None, line: lines, source };
-        // The time origin of the lines. Without a date, times are relative to the recording's start.
+        // Without a date, times are relative to the recording's start.
         let first_ms = self.packed.keys().map(|interval| interval.start_ms).min().unwrap_or(0);
         let base_ms = self.start_ms.filter(|start| *start <= first_ms).unwrap_or(first_ms);
         let base_ms = if base_ms > EPOCH_NS / 1_000_000 { base_ms } else { 0 };
@@ -177,7 +172,7 @@ impl Sink for Hlog {
             }
         };
         let tag = counts.tag.as_deref().map(word).filter(|tag| !tag.is_empty());
-        // One after the other: the histogram and the losses are both parts of this.
+        // The histogram and the losses are both parts of this.
         let lost = &mut self.chosen.lost;
         let rounded: Vec<(u64, u64)> = counts
             .buckets
@@ -207,12 +202,11 @@ impl Recorder for Hlog {
     }
 }
 
-/// Seconds with three decimals, as logs have them.
 fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1000, ms % 1000)
 }
 
-/// Seconds as whole milliseconds; invalid times are 0.
+/// Invalid times are 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
@@ -223,5 +217,4 @@ fn word(text: &str) -> String {
     text.replace(|c: char| c == ',' || c.is_whitespace() || c.is_control(), "_")
 }
 
-/// Intervals that are filled at the same time.
 const MOST_OPEN: usize = 64;

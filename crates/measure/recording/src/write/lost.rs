@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::{Histogram, unit::nanoseconds};
 
-/// The losses, by name, with their number.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     counts: BTreeMap<&'static str, u64>,
@@ -13,17 +12,16 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Something of one sample. `what` is a plural that begins a sentence.
+    /// `what` is a plural that begins a sentence.
     pub(super) fn note(&mut self, what: &'static str) {
         self.note_all(what, 1);
     }
 
-    /// A loss in this many samples.
     pub(super) fn note_all(&mut self, what: &'static str, samples: u64) {
         *self.counts.entry(what).or_default() += samples;
     }
 
-    /// A value of this many samples, in milliseconds, that is rounded to whole nanoseconds.
+    /// In milliseconds, rounded to whole nanoseconds.
     pub(super) fn round(&mut self, milliseconds: f64, samples: u64) -> u64 {
         let ns = nanoseconds(milliseconds);
         if ns == 0 && milliseconds > 0.0 {
@@ -34,7 +32,7 @@ impl Lost {
         ns
     }
 
-    /// [`Lost::round`] for a histogram, which takes less.
+    /// A histogram takes less than [`Lost::round`].
     pub(super) fn round_for_histogram(&mut self, milliseconds: f64, samples: u64) -> u64 {
         let ns = nanoseconds(milliseconds);
         if ns <= Histogram::LARGEST_NS {
@@ -44,17 +42,15 @@ impl Lost {
         Histogram::LARGEST_NS
     }
 
-    /// A value of this many samples that is in the file, but changed. `how` is a sentence in the plural.
+    /// A value that is in the file, but changed. `how` is a sentence in the plural.
     fn change(&mut self, how: &'static str, samples: u64) {
         *self.changed.entry(how).or_default() += samples;
     }
 
-    /// Another sentence.
     pub(super) fn say(&mut self, sentence: String) {
         self.others.push(sentence);
     }
 
-    /// One sentence a loss.
     pub(super) fn sentences(self) -> Vec<String> {
         let sentence = |(what, count): (&str, u64)| {
             let samples = crate::error::counted(count, "sample");

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::{Recorder, Written};
 use crate::{Counts, End, Error, Event, Header, Metric, Sink};
 
-/// Passes everything on, and adds the file to errors.
 pub(super) struct Named {
     pub recorder: Box<dyn Recorder>,
     pub path: PathBuf,

@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::{Lost, Output, Recorder, Target, Written, refuse_counts};
 use crate::{Counts, End, Error, Event, Header, Metric, SCHEMA, Sample, Sink, read::LONGEST_LINE};
 
-/// Writes a recording while it is made. Each line is one write, so give it a [`std::io::BufWriter`], and flush it when
-/// a reader sees what there is. Dropping it without [`Writer::finish`] leaves a recording that states that
-/// it was cut off.
+/// Writes a recording while it is made. Each line is one write, so give it a
+/// [`std::io::BufWriter`]. Dropped without [`Writer::finish`], it leaves a truncated recording.
 ///
 /// ```
 /// use recording::{End, Header, Sample, Writer};
@@ -29,7 +28,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a recording with its header. The schema is always [`SCHEMA`], whatever the header contains.
+    /// Begins a recording with its header. The schema is always [`SCHEMA`].
     ///
     /// # Errors
     /// The output's, or a header of more than a mebibyte.
@@ -42,12 +41,12 @@ impl<W: Write> Writer<W> {
     /// Adds a sample.
     ///
     /// # Errors
-    /// The output's, or a sample of more than a mebibyte, which no reader would take.
+    /// The output's, or a sample of more than a mebibyte.
     pub fn write(&mut self, sample: &Sample) -> Result<(), Error> {
         self.put(sample)
     }
 
-    /// Flushes everything written so far to the disk or other destination.
+    /// Flushes everything written so far.
     ///
     /// # Errors
     /// The output's.
@@ -55,7 +54,7 @@ impl<W: Write> Writer<W> {
         self.output.flush().map_err(|source| Error::Write { path: None, line: self.written, source })
     }
 
-    /// Ends the recording and gives the output back, flushed.
+    /// Ends the recording and returns the flushed output.
     ///
     /// # Errors
     /// The output's, or an end of more than a mebibyte.
@@ -69,12 +68,11 @@ impl<W: Write> Writer<W> {
         Ok(self.output)
     }
 
-    /// The output of a recording without an end.
+    /// Leaves a recording without an end.
     pub(crate) fn into_inner(self) -> W {
         self.output
     }
 
-    /// One line, in one write.
     fn put(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let line = self.written + 1;
         self.line.clear();
@@ -99,7 +97,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Sets the value of a metric in a sample: in the metric's own field if that can hold it and decides, or in addition.
+/// In the metric's own field if that can hold it and decides, or in addition.
 fn state(sample: &mut Sample, metric: Metric, ns: u64) {
     let has_room = sample.get(metric).is_none() && sample.set(metric, Some(ns));
     if !has_room || sample.get(metric) != Some(ns) {
@@ -107,7 +105,6 @@ fn state(sample: &mut Sample, metric: Metric, ns: u64) {
     }
 }
 
-/// A native recording in a file.
 pub(super) struct Native {
     state: State,
     samples: u64,
@@ -116,7 +113,6 @@ pub(super) struct Native {
 }
 
 enum State {
-    /// Before the header.
     New(Output),
     Begun(Writer<Output>),
     /// A header that could not be written.
@@ -128,7 +124,7 @@ impl Native {
         Self { state: State::New(output), samples: 0, failed: 0, lost: Lost::default() }
     }
 
-    /// The writer; writes an empty header first if there is none yet.
+    /// Writes an empty header first if there is none yet.
     fn writer(&mut self) -> Result<&mut Writer<Output>, Error> {
         if let State::New(_) = self.state {
             self.begin(&Header::default())?;

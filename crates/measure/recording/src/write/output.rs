@@ -16,23 +16,20 @@ use crate::{
     standard_streams::{self, is_standard},
 };
 
-/// Where a recording is written to.
 pub(super) struct Output {
     packer: Packer,
-    /// The file that is written; `None` if the destination is not a file, such as a pipe.
+    /// `None` if the destination is not a file, such as a pipe.
     part: Option<Part>,
 }
 
-/// A file under a temporary name, which it has until it is whole. Dropped before that, it is removed.
+/// Removed if it is dropped before it is complete.
 struct Part {
-    /// The temporary name.
     part: PathBuf,
-    /// The final name.
     path: PathBuf,
 }
 
 impl Part {
-    /// A new file with the permissions of the one at `path`. `None` if `path` is not a file and cannot be replaced by one.
+    /// `None` if `path` is not a file and cannot be replaced by one.
     fn create(path: &Path) -> io::Result<Option<(Self, File)>> {
         let Some((part, path)) = names(path)? else { return Ok(None) };
         let present = fs::metadata(&path).ok();
@@ -45,8 +42,6 @@ impl Part {
         Ok(Some((created, file)))
     }
 
-    /// Renames the file to its final name, replacing an existing file. Afterwards there is no temporary file
-    /// to remove.
     fn complete(self) -> io::Result<()> {
         fs::rename(&self.part, &self.path)
     }
@@ -63,12 +58,12 @@ enum Packer {
     Plain(BufWriter<File>),
     Gzip(Box<GzEncoder<BufWriter<File>>>),
     Zstd(Frames<BufWriter<File>>),
-    /// Finished.
     Done,
 }
 
 impl Output {
-    /// A file in the folder of `path`; or `path` itself, if it is not a file and cannot be replaced by one.
+    /// In the folder of `path`; or `path` itself, if it is not a file and cannot be replaced by
+    /// one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
         let (part, file) = match Part::create(path).map_err(failed)? {
@@ -85,7 +80,7 @@ impl Output {
         Ok(Self { packer, part })
     }
 
-    /// Completes the file and gives it its name. `line` is how many lines it has, for messages.
+    /// `line` is how many lines the file has, for messages.
     pub(super) fn finish(mut self, line: u64) -> Result<(), Error> {
         let failed = |source| Error::Write { path: None, line, source };
         let mut file = match std::mem::replace(&mut self.packer, Packer::Done) {
@@ -99,9 +94,8 @@ impl Output {
     }
 }
 
-/// Writes a file that is not a recording (a report, a picture, a summary) atomically: on an error, such as a
-/// full disk, the previous file is unchanged and no other file remains. A destination that is not a file,
-/// such as a pipe, is written directly.
+/// Writes a file that is not a recording atomically: on an error the previous file is unchanged. A
+/// destination that is not a file is written directly.
 ///
 /// # Errors
 /// The file system's; the caller adds the path.
@@ -121,8 +115,8 @@ pub fn write_whole_by<T, E: From<io::Error>>(
         return write(&mut File::options().write(true).open(path)?);
     };
     let said = write(&mut file)?;
-    // Some file systems only now find out that there is no room; and a name that outlives a power failure must not be
-    // that of an empty file.
+    // Some file systems only now find out that there is no room; and after a power failure the name
+    // must not be that of an empty file.
     file.sync_all()?;
     part.complete()?;
     Ok(said)
@@ -142,13 +136,12 @@ impl Write for Output {
         match &mut self.packer {
             Packer::Plain(file) => file.flush(),
             Packer::Gzip(packer) => packer.flush(),
-            // A frame that ends early packs badly; the end of the file ends the last.
+            // The end of the file ends the last frame.
             Packer::Zstd(_) | Packer::Done => Ok(()),
         }
     }
 }
 
-/// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     None,
@@ -156,7 +149,7 @@ pub(super) enum Packing {
     Zstd,
 }
 
-/// A file's name in small letters, without the ending for its packing, and that packing.
+/// The name in small letters, without the ending for its packing.
 pub(super) fn packing(path: &Path) -> (String, Packing) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     for (ending, packing) in [(".gz", Packing::Gzip), (".zst", Packing::Zstd)] {
@@ -167,9 +160,9 @@ pub(super) fn packing(path: &Path) -> (String, Packing) {
     (name, Packing::None)
 }
 
-/// The temporary files that this process uses while it writes `output`, for a caller that must end the
-/// process immediately and remove them: first the file that becomes `output`, then one that has a name only
-/// for a moment. Empty for a destination that is written directly, such as a pipe.
+/// The temporary files of this process while it writes `output`, for a caller that ends the process
+/// immediately: first the file that becomes `output`. Empty for a destination that is written
+/// directly.
 pub fn temporaries_of(output: &Path) -> Vec<PathBuf> {
     let part = names(output).ok().flatten().map(|(part, _)| part);
     part.into_iter().flat_map(|part| [Some(part), beside(output, ROWS).ok()]).flatten().collect()
@@ -178,7 +171,8 @@ pub fn temporaries_of(output: &Path) -> Vec<PathBuf> {
 /// Suffix of a file that is unlinked as soon as it is open.
 pub(super) const ROWS: &str = "rows";
 
-/// The temporary name and the final name; `None` if the destination is not a file, and not to be replaced by one.
+/// The temporary name and the final name; `None` if the destination is not to be replaced by a
+/// file.
 fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
     // /dev/stdout may be a file, but one that another process has opened.
@@ -191,7 +185,6 @@ fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     Ok(Some((beside(&path, "part")?, path)))
 }
 
-/// A new file for this user only.
 pub(super) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(true);
@@ -200,7 +193,7 @@ pub(super) fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A name in the same folder that no other process writes to. Where a name would be too long, a part of it stands for it.
+/// No other process writes to the name. A part stands for a name that would be too long.
 pub(super) fn beside(path: &Path, extension: &str) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let ending = format!(".{}.{extension}", std::process::id());
@@ -225,7 +218,7 @@ pub(super) fn beside(path: &Path, extension: &str) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Compresses with zstd, one frame for each piece of text, because the compressor accepts only whole inputs.
+/// One frame for each piece of text, because the compressor accepts only whole inputs.
 struct Frames<W> {
     output: W,
     plain: Vec<u8>,

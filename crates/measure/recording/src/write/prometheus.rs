@@ -1,5 +1,5 @@
-//! Writes a histogram in Prometheus text exposition format, with the bucket boundaries of its native histograms: powers
-//! of two, each split into 2^schema parts of equal ratio.
+//! Writes a histogram in Prometheus text exposition format, with the bucket boundaries of its
+//! native histograms: powers of two, each split into 2^schema parts of equal ratio.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,6 @@ pub(super) struct Prometheus {
     chosen: Chosen,
     side: Option<String>,
     schema: i8,
-    /// Events by the index of their bucket.
     buckets: BTreeMap<i32, u64>,
     sum_s: f64,
 }
@@ -116,9 +115,8 @@ impl Recorder for Prometheus {
     }
 }
 
-/// The index i of the bucket that contains a value: above base^(i-1), at or below base^i, with base
-/// 2^(2^-schema), as in Prometheus' native histograms. Values below a nanosecond are in the bucket of a
-/// nanosecond.
+/// Above base^(i-1), at or below base^i, with base 2^(2^-schema). Values below a nanosecond are in
+/// the bucket of a nanosecond.
 #[expect(clippy::cast_possible_truncation, reason = "from -30 * 256 to 40 * 256")]
 fn index(seconds: f64, schema: i8) -> i32 {
     let value = seconds.clamp(1e-9, 1e12);
@@ -127,12 +125,12 @@ fn index(seconds: f64, schema: i8) -> i32 {
     [guess - 1, guess].into_iter().find(|&index| value <= upper(index, schema)).unwrap_or(guess + 1)
 }
 
-/// The upper end of a bucket, s.
+/// In seconds.
 fn upper(index: i32, schema: i8) -> f64 {
     (f64::from(index) * (-f64::from(schema)).exp2()).exp2()
 }
 
-/// A label's value: `\`, `"` and line ends are escaped.
+/// `\`, `"` and line ends are escaped.
 fn escaped(value: &str) -> String {
     value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', "\\n")
 }

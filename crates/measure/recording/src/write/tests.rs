@@ -10,7 +10,6 @@ use crate::{
     read_series,
 };
 
-/// Keeps its input.
 #[derive(Default)]
 struct Kept {
     samples: Vec<Sample>,
@@ -36,7 +35,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Writes samples under that name; returns the path, and the reported losses.
+    /// Returns the path, and the reported losses.
     fn write(&self, name: &str, samples: &[Sample], options: &WriteOptions) -> (PathBuf, Written) {
         self.write_with(name, &Header::default(), samples, options)
     }
@@ -78,7 +77,6 @@ fn latency(ns: u64) -> Sample {
     Sample { latency_ns: Some(ns), ..Sample::default() }
 }
 
-/// A sample with a value for every column of CSV.
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let ns = || prop::option::of(0..1_u64 << 45);
     let text = "[a-z][a-z ,;\"'0-9]{0,8}[a-z]";
@@ -92,7 +90,6 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
             latency_ns: latency,
             dns_ns: dns,
             wait_ns: wait,
-            // Not used if there is a wait.
             ttfb_ns: ttfb.filter(|_| wait.is_none()),
             last_byte_ns: total,
             started_ns: started,
@@ -113,7 +110,6 @@ proptest! {
     #[test]
     fn csv_gives_the_samples_back(samples in samples(), tabs in any::<bool>()) {
         let folder = Folder::new();
-        // So that the reader finds a metric to be about.
         let samples: Vec<Sample> = samples
             .into_iter()
             .map(|sample| Sample { latency_ns: sample.latency_ns.or(Some(7)), ..sample })
@@ -204,7 +200,6 @@ fn csv_has_the_columns_that_occur() {
          0.000001,,,reused,\"Oslo, N\",\n\
          ,,,,,x\n"
     );
-    // The address of a connection is a label when it is read again.
     let led = Sample {
         latency_ns: Some(1_000_000),
         remote: Some("10.0.0.1:80".to_owned()),
@@ -216,7 +211,6 @@ fn csv_has_the_columns_that_occur() {
         folder.text("led.csv", &[led], &WriteOptions::default()),
         "latency_ms,remote,family,fallback\n1,10.0.0.1:80,ipv4,fallback\n"
     );
-    // "Not measured", in a separate column, is not an empty line.
     let rows = [latency(5_000_000), Sample::default()];
     assert_eq!(folder.text("b.csv", &rows, &WriteOptions::default()), "latency_ms\n5\n\"\"\n");
     assert_eq!(folder.text("c.csv", &[Sample::default()], &WriteOptions::default()), "latency_ms\n\"\"\n");
@@ -232,7 +226,6 @@ fn exact_values_stay_exact() {
     recorder.finish(&End::default()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "latency_ms,ttfb_without_dns_ms\n0.123456789012345,3.5\n");
-    // A sample has no field for sums, but room for stated values.
     let mut recorder =
         create(&folder.0.path().join("a.jsonl"), Target::Native, &WriteOptions::default()).unwrap();
     recorder.event(&Event { number: 1, sample: &latency(123_457), exact: &exact }).unwrap();
@@ -277,7 +270,6 @@ fn what_is_lost_is_said() {
     let hlog = lost("a.hlog");
     assert_eq!((&hlog[..4], hlog[4].as_str()), (&common.map(str::to_owned)[..], status));
     assert!(lost("a.hgrm").contains(&"Start times are left out, of 1 sample.".to_owned()));
-    // Prometheus counts failures.
     assert!(!lost("a.prom").contains(&common[0].to_owned()));
 }
 
@@ -315,7 +307,6 @@ fn intervals_and_tags_of_a_log() {
         ..Sample::default()
     };
     let options = WriteOptions { tag: Some("city".to_owned()), interval_s: 0.5, ..WriteOptions::default() };
-    // Out of order, as they end.
     let samples =
         [at(1600, 3, "Oslo"), at(100, 1, "Oslo"), at(400, 2, "Buenos Aires"), at(499, 4, "Oslo"), latency(9)];
     let (path, _) = folder.write_with("a.hlog", &header, &samples, &options);
@@ -333,7 +324,6 @@ fn intervals_and_tags_of_a_log() {
         ]
     );
     let heads: Vec<&str> = lines[5..].iter().map(|line| line.split(",HIST").next().unwrap()).collect();
-    // The event without a time stands for all of the recording.
     assert_eq!(
         heads,
         [
@@ -360,7 +350,6 @@ fn dates_of_events_are_a_logs_dates() {
     assert_eq!(starts, [1_700_000_000.0, 1_700_000_001.0, 1_700_000_300.0]);
 }
 
-/// More intervals than may be open simultaneously, filled in two rounds.
 #[test]
 fn intervals_that_come_again_are_one() {
     let folder = Folder::new();
@@ -372,8 +361,7 @@ fn intervals_that_come_again_are_one() {
     assert!(counts.iter().all(|counts| counts.buckets.len() == 1 && counts.buckets[0].count == 2));
 }
 
-/// The histogram behind `testdata/hlog/v2.hlog`, in the output of the Java library. Its range was an hour (20
-/// powers of two above 2048), so the row of Buckets is the same.
+/// The histogram behind `testdata/hlog/v2.hlog`, in the output of the Java library.
 #[test]
 fn percentiles_are_those_of_java() {
     let folder = Folder::new();
@@ -385,7 +373,6 @@ fn percentiles_are_those_of_java() {
     assert_eq!(written.samples, 900);
     let ours = std::fs::read_to_string(&path).unwrap();
     let java = include_str!("../../testdata/hgrm/v2.hgrm");
-    // Its values have three decimals and ours have six.
     let is_alike = |ours: &str, java: &str| {
         let number = |word: &str| word.trim_end_matches([',', ']']).parse::<f64>();
         match (number(ours), number(java)) {
@@ -399,7 +386,6 @@ fn percentiles_are_those_of_java() {
         ours.zip(java).for_each(|(ours, java)| assert!(is_alike(ours, java), "{ours} for {java}"));
     }
     assert_eq!(ours.lines().count(), java.lines().count());
-    // And it is read again.
     let series = read_series(&path, &Wanted::default()).unwrap();
     assert_eq!(series.values.count(), 900);
 }
@@ -413,7 +399,6 @@ fn percentiles_below_a_millisecond_stay() {
         let series = read_series(&path, &Wanted::default()).unwrap();
         let Values::Counted { buckets, .. } = series.values else { panic!("percentiles are counts") };
         let [bucket] = buckets[..] else { panic!("one value") };
-        // At most a bucket's width above it.
         let error = bucket.value_ms * 1e6 / ns as f64 - 1.0;
         assert!((-1e-9..=2.0 * Histogram::new(digits).relative_error()).contains(&error), "{bucket:?}");
         assert!(
@@ -434,8 +419,7 @@ fn percentiles_below_a_millisecond_stay() {
 #[test]
 fn values_that_become_others_are_counted() {
     let folder = Folder::new();
-    // Two that exceed u64, one that exceeds a histogram, one that rounds to 0, and two that are exact: 0 and
-    // 1 ns.
+    // Two that exceed u64, one that exceeds a histogram, one that rounds to 0, and 0 and 1 ns.
     let values = [1e15, 2e13, 1e13, 1e-7, 0.0, 1e-6];
     let small = "Values above 0 and below half a nanosecond are written as 0: 1 value.".to_owned();
     for (name, large, takes_counts) in [
@@ -457,7 +441,6 @@ fn values_that_become_others_are_counted() {
             assert_eq!(written.lost[..2], [small.clone(), large.to_owned()], "{name}");
         }
     }
-    // Text can hold them all.
     let mut recorder = create(&folder.0.path().join("a.csv"), Target::Csv, &WriteOptions::default()).unwrap();
     recorder.values(1, Metric::Latency, &values).unwrap();
     assert_eq!(recorder.finish(&End::default()).unwrap().lost, [""; 0]);
@@ -470,17 +453,14 @@ fn errors_name_the_file() {
     let mut recorder = create(&path, Target::Csv, &WriteOptions::default()).unwrap();
     let error = recorder.counts(&Counts::default()).unwrap_err().to_string();
     assert_eq!(error, format!("cannot write line 2 of {}", path.display()));
-    // Without samples there is no histogram.
     let path = folder.0.path().join("a.hlog");
     let recorder = create(&path, Target::Hlog, &WriteOptions::default()).unwrap();
     let error = recorder.finish(&End::default()).unwrap_err().to_string();
     assert_eq!(error, format!("cannot write line 1 of {}", path.display()));
 }
 
-/// Name, labels, value.
 type Line = (String, Vec<(String, String)>, f64);
 
-/// A parser of the text format, limited to histograms.
 fn parse_prometheus(text: &str) -> Vec<Line> {
     let line = |line: &str| {
         let (series, value) = line.rsplit_once(' ').unwrap();
@@ -531,14 +511,12 @@ fn prometheus_text() {
     assert!(buckets.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
     for &(le, count) in &buckets {
         assert_eq!(count, values.iter().filter(|&&ns| ns as f64 / 1e9 <= le).count() as f64, "{le}");
-        // A boundary of schema 3: an eighth of a power of two.
         assert!(le.is_infinite() || ((le.log2() * 8.0).round() - le.log2() * 8.0).abs() < 1e-9);
     }
     let of = |name: &str| parsed.iter().find(|(found, ..)| found == name).unwrap().2;
     assert_eq!(buckets.last().unwrap(), &(f64::INFINITY, 7.0));
     assert_eq!((of("longhaul_latency_seconds_count"), of("longhaul_failed_total")), (7.0, 1.0));
     assert!((of("longhaul_latency_seconds_sum") - 4.005_500_001).abs() < 1e-12);
-    // Without a side there is no label, and an empty histogram is valid too.
     let nothing = folder.text("b.prom", &[], &WriteOptions::default());
     assert!(nothing.contains("longhaul_latency_seconds_bucket{le=\"+Inf\"} 0\n"));
     assert!(nothing.contains("\nlonghaul_latency_seconds_count 0\n"));
@@ -558,7 +536,6 @@ fn the_metric_of_formats_with_one() {
     assert!(written.lost.contains(&"Samples without the metric are left out, of 1 sample.".to_owned()));
 }
 
-/// The other library's reader takes what we write.
 #[test]
 fn the_reference_reads_our_log() {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -618,7 +595,6 @@ fn counts_of_any_format_become_a_histogram() {
     assert!(written.lost[0].starts_with("The input has each value within 1.0 %"), "{:?}", written.lost);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("longhaul_latency_seconds_sum 0.0245\n"), "{text}");
-    // The histogram is read back.
     let series = decode_series(text.as_bytes(), Path::new("a.prom"), &Wanted::default()).unwrap();
     assert_eq!((series.format, series.values.count()), (Format::Prometheus, 4));
 }

@@ -1,4 +1,4 @@
-//! Compares the first two sides by the value of a label: where is the first side worse, and for how many people?
+//! Compares the first two sides by the value of a label.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,14 @@ use super::{
 };
 use crate::model::{Breakdown, Group, GroupSide};
 
-/// The samples of one side that are in a group.
 #[derive(Debug, Default)]
 struct Samples<'s> {
     values_ms: Vec<f64>,
-    /// Their counts instead, if the group is a tag of a histogram.
+    /// Used instead of samples if the group is a tag of a histogram.
     counted: Option<&'s Distribution>,
-    /// Their times, in which they are ordered; else empty.
+    /// Ascending; empty without times.
     started_s: Vec<f64>,
-    /// When their recording started, if it has a date.
     start_unix_s: Option<f64>,
-    /// Their pages, if every page is within one group; else empty.
     pages: Vec<u32>,
 }
 
@@ -34,7 +31,6 @@ impl Samples<'_> {
     }
 }
 
-/// The breakdown that was requested, if any sample has the label.
 pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Option<Breakdown>, Error> {
     let (Some(label), [first, second, ..]) = (&question.by, sides) else { return Ok(None) };
     let (mut groups, mut unlabelled) = (BTreeMap::<&str, [Samples<'_>; 2]>::new(), 0);
@@ -73,7 +69,6 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
     let size = |sides: &[Samples<'_>; 2]| sides.iter().map(Samples::n).sum::<usize>();
     let all: usize = groups.values().map(size).sum();
     let mut groups: Vec<(&str, [Samples<'_>; 2])> = groups.into_iter().collect();
-    // The largest first; groups of equal size are ordered by name.
     groups.sort_by(|(a, first), (b, second)| size(second).cmp(&size(first)).then(a.cmp(b)));
     let omitted = groups.len().saturating_sub(MOST_GROUPS);
     groups.truncate(MOST_GROUPS);
@@ -90,7 +85,6 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
     Ok(Some(Breakdown { label: label.clone(), groups: described, omitted: omitted as u64, unlabelled }))
 }
 
-/// Whether every page has all its samples in one group, so that groups consist of whole pages.
 fn is_within_groups(pages: &[u32], groups: &Groups) -> bool {
     let mut of_page = BTreeMap::new();
     pages.iter().zip(&groups.of).filter(|(page, _)| **page != NO_GROUP).all(|(page, group)| {
@@ -99,7 +93,6 @@ fn is_within_groups(pages: &[u32], groups: &Groups) -> bool {
     })
 }
 
-/// The groups, with certainties that are corrected for the number of groups.
 fn corrected(described: Vec<(Group, Option<Difference>)>, question: &Question) -> Vec<Group> {
     let (mut groups, differences): (Vec<Group>, Vec<Option<Difference>>) = described.into_iter().unzip();
     if let Some(settings) = question.intervals {
@@ -115,7 +108,6 @@ fn corrected(described: Vec<(Group, Option<Difference>)>, question: &Question) -
     groups
 }
 
-/// A group, and the difference that its verdict is based on.
 fn group(
     name: &str,
     share: f64,
@@ -183,8 +175,7 @@ fn group_side(side: &Distribution, page: Page) -> GroupSide {
     }
 }
 
-/// Groups where `first` is worse, then the others, then those with nothing to compare; within each, by number of
-/// people.
+/// Groups where `first` is worse come first, then by number of people.
 fn sort(groups: &mut [Group], first: &str) {
     let rank = |group: &Group| match &group.experienced {
         Some(verdict) if verdict.better.as_deref().is_some_and(|better| better != first) => 0,
@@ -194,11 +185,11 @@ fn sort(groups: &mut [Group], first: &str) {
     groups.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share)));
 }
 
-/// Only the largest groups are described; a label such as an id has a million values, which no reader needs.
+/// A label such as an id has a million values, which no reader needs.
 const MOST_GROUPS: usize = 1000;
 
-/// The largest groups get intervals, which take some milliseconds each.
+/// Intervals take some milliseconds for each group.
 const MOST_INTERVALS: usize = 50;
 
-/// Resamples for each group: enough to distinguish sure from not sure.
+/// Enough to distinguish sure from not sure.
 const RESAMPLES: u32 = 300;

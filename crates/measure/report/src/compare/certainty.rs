@@ -4,7 +4,6 @@ use statistics::Difference;
 
 use crate::model::{Certainty, Verdict};
 
-/// The report's word for the certainty that the statistics found.
 pub(super) fn word(certainty: statistics::Certainty) -> Certainty {
     match certainty {
         statistics::Certainty::Sure => Certainty::Sure,
@@ -14,7 +13,6 @@ pub(super) fn word(certainty: statistics::Certainty) -> Certainty {
     }
 }
 
-/// Writes the certainty into a verdict.
 pub(super) fn claim(verdict: &mut Verdict, difference: &Difference) {
     (verdict.sure, verdict.certainty) = (Some(difference.sure), Some(word(difference.certainty)));
     verdict.samples_needed = difference.samples_needed;

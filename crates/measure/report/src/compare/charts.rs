@@ -8,12 +8,10 @@ use super::{Analysis, PERCENTILES, SideInput, inference, phases};
 use crate::model::{Band, DifferenceCurve, Experienced, Heat, OverTime, Quantiles, SideCharts};
 
 impl Analysis<'_> {
-    /// The chart data of each side, in order. The page's slider extends to its number of effective requests,
-    /// and at least to 400, the number on the largest shop pages.
-    ///
-    /// All sides have the same interval of time, so that their lines can be overlaid.
+    /// The chart data of each side, in order. All sides have the same interval of time.
     ///
     /// # Errors
+    ///
     /// A time that is NaN, infinite or negative.
     pub fn charts(&self) -> Result<Vec<SideCharts>, Error> {
         let most_requests = CHART_REQUESTS.max(self.comparison.page.effective_requests);
@@ -34,7 +32,7 @@ impl Analysis<'_> {
         self.sides.iter().enumerate().map(chart).collect()
     }
 
-    /// How each other side differs from the first, if there are intervals.
+    /// The difference of each other side from the first, if there are intervals.
     pub fn differences(&self) -> Vec<DifferenceCurve> {
         let Some(resamples) = &self.resamples else { return Vec::new() };
         let curve = |second: usize| {
@@ -92,11 +90,11 @@ fn experienced(side: &Distribution, most_requests: u32) -> Vec<Experienced> {
     (1..).zip(expected).map(entry).collect()
 }
 
-/// Fits the longest side and the side with the most samples: a side with few must not make the others coarse.
+/// Fits the longest side and the side with the most samples, so that a small side does not coarsen
+/// others.
 fn shared_interval_s(sides: &[SideInput]) -> f64 {
     let times = || sides.iter().filter_map(SideInput::in_time).map(|(times, _)| times);
     let samples = times().map(<[f64]>::len).max().unwrap_or(0);
-    // Times are ascending.
     let span = |times: &[f64]| Some(times.last()? - times.first()?);
     fitting_interval_s(samples, times().filter_map(span).fold(0.0, f64::max))
 }
@@ -118,5 +116,5 @@ fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>,
     }))
 }
 
-/// Range of the page's slider for effective requests: the heaviest shops make 400 requests a page.
+/// The heaviest shops make 400 requests a page.
 const CHART_REQUESTS: u32 = 400;

@@ -1,4 +1,5 @@
-//! Differences between the other sides and the first, in means and percentiles, absolute and relative.
+//! Differences between the other sides and the first, in means and percentiles, absolute and
+//! relative.
 
 use statistics::Difference as Found;
 
@@ -6,7 +7,6 @@ use super::{PERCENTILES, certainty::word, inference, verdict::Judge};
 use crate::model::{Basis, Difference, Differences};
 
 impl Judge<'_> {
-    /// Every other side minus the first.
     pub(super) fn differences(&self) -> Vec<Differences> {
         (1..self.sides.len())
             .map(|second| Differences {
@@ -83,7 +83,6 @@ impl Judge<'_> {
     }
 }
 
-/// A number that has a name.
 #[derive(Debug, Clone, Copy)]
 enum Name {
     Mean,

@@ -1,4 +1,4 @@
-//! Which side fails more, by requests or page views. A failed request has no latency, and counts all the same.
+//! Which side fails more, by requests or page views.
 
 use statistics::{Failing, Page};
 
@@ -8,10 +8,8 @@ use crate::{
     text::{list, percent},
 };
 
-/// The failures of one side.
 pub(crate) struct SideFailures {
     requests: Failing,
-    /// Page views of the recording; `None` without page ids.
     pages: Option<Failing>,
 }
 
@@ -28,23 +26,19 @@ impl SideFailures {
         Self { requests: requests(side), pages }
     }
 
-    /// Those of a side of which no more is known than its requests.
     pub(super) fn of_requests_alone(requests: Failing) -> Self {
         Self { requests, pages: None }
     }
 
-    /// Failed requests, all requests, and the share.
     pub(crate) fn of_requests(&self) -> (u64, u64, f64) {
         (self.requests.failed, self.requests.all, self.requests.share())
     }
 
-    /// The same for page views of the recording; `None` without page ids.
     pub(crate) fn of_pages(&self) -> Option<(u64, u64, f64)> {
         self.pages.map(|pages| (pages.failed, pages.all, pages.share()))
     }
 
-    /// The probability that this side would fail this much more often than the other if both failed equally
-    /// often. By page views only if both have them.
+    /// The probability of this difference if both failed equally often.
     pub(crate) fn chance_of_more(&self, other: &Self, by_pages: bool) -> f64 {
         match (self.pages, other.pages) {
             (Some(mine), Some(theirs)) if by_pages => mine.chance_of_more(&theirs),
@@ -52,12 +46,11 @@ impl SideFailures {
         }
     }
 
-    /// As the report shows it. Intervals have this level; `None`: without intervals.
     pub(crate) fn described(&self, page: Page, level: Option<f64>) -> Failures {
         self.shares(page, level, true)
     }
 
-    /// The same; page views of the recording are used only if `by_pages`.
+    /// Page views of the recording are used only if `by_pages`.
     pub(super) fn shares(&self, page: Page, level: Option<f64>, by_pages: bool) -> Failures {
         let needed = f64::from(page.effective_requests());
         // None of the requests that a page requires may fail.
@@ -79,7 +72,6 @@ impl SideFailures {
     }
 }
 
-/// The requests of a side, in the order of time if all of them have a start time.
 fn requests(side: &SideInput) -> Failing {
     let all = side.distribution.n() as u64 + side.failed;
     let failed_s: Option<Vec<f64>> = side.failures.iter().map(|failure| failure.started_s).collect();
@@ -96,12 +88,8 @@ fn requests(side: &SideInput) -> Failing {
     }
 }
 
-/// Which side fails more, at this level; `None` without failures. `leader` is the index of the faster side.
-///
-/// Of two sides, the side that fails more often is compared with the other. Of more, the leader is compared
-/// with the side that fails least, because traffic would be sent to the leader; without a leader, the side
-/// that fails most is compared with it. Each side that might have been chosen counts as a comparison
-/// (Bonferroni).
+/// The leader is compared with the side that fails least, because it would get the traffic. Each
+/// side that might have been chosen counts as a comparison (Bonferroni).
 pub(super) fn verdict(
     failures: &[SideFailures],
     labels: &[String],
@@ -138,7 +126,6 @@ pub(super) fn verdict(
     })
 }
 
-/// "Complete page views: 59.8 % (57.0 to 62.6 %) of a's and 99.9 % (99.7 to 100 %) of b's."
 fn sentence(failures: &[SideFailures], labels: &[String], page: Page, by_pages: bool, level: f64) -> String {
     let of_requests = !by_pages && page.effective_requests() == 1;
     let one = |(side, label): (&SideFailures, &String)| {

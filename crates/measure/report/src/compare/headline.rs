@@ -1,4 +1,4 @@
-//! The result in sentences. An undecided comparison is called undecided, and failures precede speed.
+//! The result in sentences. Failures precede speed.
 
 use statistics::Page;
 
@@ -8,7 +8,6 @@ use crate::{
     text::{certainty, count, digits, latency, milliseconds, percent, plural, relative},
 };
 
-/// The subject of the sentences.
 pub(super) struct Answer<'a> {
     pub median: &'a Verdict,
     pub experienced: &'a Verdict,
@@ -20,11 +19,10 @@ pub(super) struct Answer<'a> {
     pub page: Page,
     /// The fewest and the most requests of a recorded page, if recorded pages decide.
     pub requests: Option<[u32; 2]>,
-    /// How many samples both sides share, if two sides are identical.
+    /// The number of common samples, if two sides are identical.
     pub identical: Option<u64>,
 }
 
-/// The answer, and how certain it is.
 pub(super) struct Phrases {
     pub headline: String,
     pub certainty: Option<String>,
@@ -60,7 +58,7 @@ impl Answer<'_> {
         }
     }
 
-    /// "a fails for 40.2 % of page views, b for 0.1 %.", if the lead in speed must not hide that.
+    /// `Some` if the lead in speed must not hide the failures.
     fn fails_first(&self) -> Option<String> {
         let failures = self.failures?;
         let (more, than) = (failures.more.as_ref()?, failures.than.as_ref()?);
@@ -83,7 +81,7 @@ impl Answer<'_> {
         Some(format!("{more} fails for {} % of {views}, {than} for {} %.", share(more)?, share(than)?))
     }
 
-    /// Page views of the recordings and the model name different winners, and both are certain.
+    /// `Some` if page views and the model name different winners, and both are certain.
     fn disagreement(&self) -> Option<String> {
         let model = self.model?;
         let (real, said) = (self.experienced.better.as_ref()?, model.better.as_ref()?);
@@ -99,8 +97,6 @@ impl Answer<'_> {
         })
     }
 
-    /// "swift is 41.2 ms (25.3 %) faster at the median request, but steady is 71.9 ms (26.2 %) faster for the
-    /// expected page of 180 requests (90 required)": lower case except for labels, without a full stop.
     fn speed(&self) -> String {
         let (median, people, place) = (self.median, self.experienced, self.place());
         let at = "at the median request";
@@ -135,7 +131,6 @@ impl Answer<'_> {
         }
     }
 
-    /// The sentence of a verdict that names no side.
     fn level(&self, verdict: &Verdict) -> &'static str {
         match (verdict.within_own_error, self.labels.len()) {
             (true, _) => "there is no difference beyond the emulator's own error",
@@ -144,7 +139,6 @@ impl Answer<'_> {
         }
     }
 
-    /// "swift is 41.2 ms (25.3 %) faster", with its certainty unless that is "sure".
     fn lead(&self, verdict: &Verdict) -> String {
         let better = verdict.better.as_deref().unwrap_or_default();
         let (before, after) = match verdict.certainty {
@@ -175,8 +169,6 @@ impl Answer<'_> {
         }
     }
 
-    /// "steady is faster for 61-67 % of page views; its expected page is 42 ms (12.3 %) faster (interval 31 to 54
-    /// ms): sure (99.9 %)." Nothing without intervals.
     fn certainly(&self) -> Option<String> {
         let verdict = self.experienced;
         let (better, sure, word) = (verdict.better.as_ref()?, verdict.sure?, verdict.certainty?);
@@ -208,7 +200,6 @@ impl Answer<'_> {
         Some(format!("{wins} {} faster ({interval}): {}{needed}.", lead(verdict), certainty(word, sure)))
     }
 
-    /// "By the model of independent requests a is 73.9 ms (26.2 %) faster for the expected page: sure (over 99.9 %)."
     fn of_model(&self) -> Option<String> {
         let verdict = self.model?;
         let said = match (&verdict.better, verdict.certainty, verdict.sure) {
@@ -224,19 +215,16 @@ impl Answer<'_> {
     }
 }
 
-/// "73.9 ms (26.2 %)".
 fn lead(verdict: &Verdict) -> String {
     let lead = milliseconds(verdict.difference_ms);
     verdict.relative.map_or_else(|| lead.clone(), |share| format!("{lead} ({})", relative(share)))
 }
 
-/// "; about 12 times as many samples would decide it".
 fn needed(times: f64) -> String {
     let times = digits(times);
     format!("; about {times} times as many samples would decide it, if the difference stays the same")
 }
 
-/// "for real page views (180 requests, 90 required)".
 fn real_pages([least, most]: [u32; 2], page: Page) -> String {
     let requests = if least == most {
         plural(most.into(), "request")
@@ -254,12 +242,10 @@ fn real_pages([least, most]: [u32; 2], page: Page) -> String {
     }
 }
 
-/// "90 independent requests".
 fn independent(page: Page) -> String {
     plural(page.effective_requests().into(), "independent request")
 }
 
-/// Capitalises the first word, unless it is a label.
 fn capitalised(text: &str) -> String {
     for (small, large) in [
         ("undecided", "Undecided"),
@@ -275,7 +261,6 @@ fn capitalised(text: &str) -> String {
     text.to_owned()
 }
 
-/// "61-67 %", "99.2-99.6 %".
 fn percents(low: f64, high: f64) -> String {
     let decimals = if high - low < 0.02 { 1 } else { 0 };
     let text = |share: f64| format!("{:.decimals$}", share * 100.0);
@@ -286,5 +271,5 @@ fn percents(low: f64, high: f64) -> String {
     }
 }
 
-/// An interval of a share that is wider than this decides nothing.
+/// A wider interval of a share decides nothing.
 const SAYS_NOTHING: f64 = 0.95;

@@ -1,8 +1,8 @@
-//! Finds sides with the same samples: two names of one file, or a baseline that was copied over the candidate.
+//! Finds sides with the same samples: two names of one file, or a baseline that was copied over the
+//! candidate.
 
 use super::SideInput;
 
-/// The indices of sides that are identical to an earlier side, each with the index of that side.
 pub(super) fn identical(sides: &[SideInput]) -> Vec<[usize; 2]> {
     let first_alike = |second: usize| (0..second).find(|&first| is_same(&sides[first], &sides[second]));
     (1..sides.len()).filter_map(|second| Some([first_alike(second)?, second])).collect()

@@ -8,7 +8,6 @@ use crate::{
     text::{count, milliseconds, plural, relative, share},
 };
 
-/// Checks page views if samples carry page ids, and neighbours in time if they carry times.
 pub(super) fn check(
     inputs: &[SideInput],
     labels: &[String],
@@ -44,7 +43,7 @@ fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
     let found = match independence(&columns.values_ms, pages, page.required()) {
-        // One page view does not show dependence between views, and a million requests are not a page.
+        // One view shows no dependence between views, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
@@ -91,8 +90,6 @@ fn neighbours(side: &SideInput, page: Page) -> Result<Option<NeighbourCheck>, Er
     }))
 }
 
-/// "On the 500 real pages of swift (70 requests each) the model expects 210 ms and people waited 180 ms: it is
-/// pessimistic by 17 %."
 fn of_pages(label: &str, check: &PageCheck) -> String {
     let requests = if check.requests_min == check.requests_max {
         format!("{} requests each", check.requests_min)
@@ -129,7 +126,6 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     )
 }
 
-/// The same by neighbours in time, if there are no pages.
 fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -> String {
     let has_pages =
         inputs.iter().any(|side| side.columns.as_ref().is_some_and(|columns| columns.pages.is_some()));
@@ -146,7 +142,7 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
     let Some((label, check)) = checks.clone().min_by(|(_, a), (_, b)| a.chance.total_cmp(&b.chance)) else {
         return format!("{unchecked}.");
     };
-    // By chance, one side in twenty would look clustered. Of several sides, the first clustered one is shown.
+    // The level is divided by the number of sides; the first clustered side is shown.
     let tests = checks.count();
     if check.chance * tests as f64 > CLUSTERED {
         let n = sides.iter().filter_map(|side| Some(side.neighbours.as_ref()?.n)).min().unwrap_or_default();
@@ -181,14 +177,12 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
 /// A smaller error changes no decision.
 const CLOSE: f64 = 0.03;
 
-/// A request above this quantile is called slow.
 const SLOW: f64 = 0.95;
 
-/// Slow requests count as clustered if chance explains that no better than this.
+/// The highest probability of chance at which slow requests count as clustered.
 const CLUSTERED: f64 = 0.05;
 
-/// With fewer samples, the order of neighbours is not significant.
+/// With fewer samples, the order is not significant.
 const ENOUGH: usize = 200;
 
-/// With fewer windows of neighbours, their mean is not significant.
 const ENOUGH_WINDOWS: usize = 10;

@@ -1,4 +1,5 @@
-//! Confidence intervals: chooses how to resample each side, and converts intervals to the model's form.
+//! Confidence intervals: chooses how to resample each side, and converts intervals to the model's
+//! form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +22,7 @@ pub enum Blocks {
     Length(usize),
 }
 
-/// How many resamples to take: the default, or fewer if large blocks would take minutes.
+/// The number of resamples: the default, or fewer if large blocks would take minutes.
 pub fn fitting_resamples(sides: &[SideInput], blocks: Blocks) -> u32 {
     let default = Settings::default().resamples;
     let longest = sides.iter().filter_map(SideInput::in_time).map(|(_, values)| values.len()).max();
@@ -33,17 +34,14 @@ pub fn fitting_resamples(sides: &[SideInput], blocks: Blocks) -> u32 {
     }
 }
 
-/// The result of resampling.
 pub(super) struct Inferred<'s> {
     pub resamples: Option<Resamples<'s>>,
-    /// For each side, how many neighbours were resampled together, if more than one.
+    /// Of each side, if more than one.
     pub block_lengths: Vec<Option<usize>>,
     /// For each side, the moments at which its latency changed.
     pub shifts: Vec<Vec<Shift>>,
 }
 
-/// Resamples all sides for a page of this many requests, in blocks of dependent samples. All verdicts use
-/// this: those of a whole recording and those of its groups.
 pub(super) fn infer(
     sides: &[SideInput],
     requests: u32,
@@ -75,7 +73,7 @@ pub(super) fn infer(
     Ok(Inferred { resamples: Some(resamples), block_lengths, shifts })
 }
 
-/// From the earliest start of all recordings to the start of each; 0 where a recording has no date.
+/// From the earliest start of all recordings; 0 where a recording has no date.
 fn offsets_s(sides: &[SideInput]) -> Vec<f64> {
     let starts: Option<Vec<f64>> = sides.iter().map(|side| side.start_unix_s).collect();
     let Some(starts) = starts else { return vec![0.0; sides.len()] };
@@ -83,8 +81,7 @@ fn offsets_s(sides: &[SideInput]) -> Vec<f64> {
     starts.into_iter().map(|start| start - earliest).collect()
 }
 
-/// Whether the middle 90 % of each side's samples outside planned faults are in ranges that do not overlap. Dependence in time then
-/// changes neither which side is faster nor by how much.
+/// Without an overlap, dependence in time changes neither which side is faster nor by how much.
 fn are_ranges_disjoint(sides: &[Vec<f64>]) -> bool {
     let range = |values: &Vec<f64>| {
         let mut sorted = values.clone();
@@ -97,7 +94,6 @@ fn are_ranges_disjoint(sides: &[Vec<f64>]) -> bool {
     ranges.windows(2).all(|pair| pair[0][1] < pair[1][0])
 }
 
-/// How the samples of a side depend on each other.
 fn scheme<'s>(
     side: &'s SideInput,
     offset_s: f64,
@@ -122,7 +118,8 @@ fn scheme<'s>(
             }
             let step = step::first_after(side, shifts);
             let length = independent_stretch(series, step);
-            // Blocks cut pages at their ends: of a block of a few pages, most samples have their page with them.
+            // Blocks cut pages at their ends: in a block of a few pages most samples keep their
+            // page.
             let of_pages = page_size(side).filter(|size| *size > 1).map_or(1, |size| size * PAGES_IN_BLOCK);
             let of_pages = of_pages.min(series.len() / 3);
             if of_pages > length || in_time.is_none() {
@@ -134,7 +131,6 @@ fn scheme<'s>(
     }
 }
 
-/// How many neighbours are resampled together, if more than one.
 pub(super) fn block_length(scheme: Scheme<'_>) -> Option<usize> {
     match scheme {
         Scheme::Independent => None,
@@ -143,7 +139,6 @@ pub(super) fn block_length(scheme: Scheme<'_>) -> Option<usize> {
     .filter(|&length| length > 1)
 }
 
-/// The samples of a side page by page, where the recording has them so.
 fn page_by_page(side: &SideInput) -> Option<&[f64]> {
     let columns = side.columns.as_ref()?;
     let mut seen = BTreeSet::new();
@@ -151,7 +146,6 @@ fn page_by_page(side: &SideInput) -> Option<&[f64]> {
     is_together.then_some(&columns.values_ms[..])
 }
 
-/// How many samples of a side the median page has.
 fn page_size(side: &SideInput) -> Option<usize> {
     let pages = side.columns.as_ref()?.pages.as_ref()?;
     let mut sizes = BTreeMap::<u32, usize>::new();
@@ -167,12 +161,10 @@ fn shift(found: &statistics::Shift) -> Shift {
     Shift { at_s: found.at_s, before_ms: found.before_ms, after_ms: found.after_ms, sure: found.sure }
 }
 
-/// An interval in the model's form.
 pub(super) fn ci(interval: ConfidenceInterval) -> Ci {
     [interval.low, interval.high]
 }
 
-/// An interval of a share, if both its ends are bounded.
 pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
@@ -180,10 +172,9 @@ pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
 /// The reciprocal of the share of samples that a range excludes at each end.
 const TAIL: usize = 20;
 
-/// Pages in the shortest block of a side with page ids.
 const PAGES_IN_BLOCK: usize = 3;
 
-/// Steps of resampling in blocks that take a few seconds.
+/// This many steps take a few seconds.
 const MOST_STEPS: usize = 2_000_000_000;
 
 /// Fewer resamples make intervals rough.

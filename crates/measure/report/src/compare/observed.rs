@@ -1,5 +1,4 @@
-//! Page views as they were recorded. They are samples themselves, and they take precedence over the model if all
-//! sides have them.
+//! Page views as they were recorded. They take precedence over the model if all sides have them.
 
 use claim::Measure;
 use statistics::{
@@ -10,23 +9,19 @@ use statistics::{
 use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, step};
 use crate::model::{Band, ObservedPages, Quantiles};
 
-/// The page views of one side.
 #[derive(Debug)]
 pub(crate) struct ObservedSide {
     pub(super) views: PageViews,
-    /// Whether views are ordered by time.
     pub(super) is_timed: bool,
     /// The first view after the side's level changed permanently.
     step: Option<usize>,
     waits: Option<Waits>,
 }
 
-/// The waits of complete page views.
 #[derive(Debug)]
 struct Waits {
-    /// Mean waits, for means.
     means: Distribution,
-    /// Random draws for percentiles and shares; `None` if they equal the means.
+    /// For percentiles and shares; `None` if they equal the means.
     drawn: Option<Distribution>,
 }
 
@@ -36,7 +31,6 @@ impl Waits {
     }
 }
 
-/// The page views of a side, if its samples have at least two pages.
 pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<ObservedSide>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
@@ -47,7 +41,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         .collect();
     let times = columns.started_s.as_deref();
     let views = match page_views(&columns.values_ms, pages, times, &failed, required) {
-        // One page view does not show the variation of views, and a million requests are not a page.
+        // One view does not show the variation of views, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
@@ -63,7 +57,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
 }
 
 impl ObservedSide {
-    /// How consecutive views depend on each other, for waits in the order of time.
+    /// `waits_ms` are in the order of time.
     fn scheme<'o>(&self, waits_ms: &'o [f64], blocks: Blocks) -> Scheme<'o> {
         if !self.is_timed {
             return Scheme::Independent;
@@ -80,7 +74,6 @@ impl ObservedSide {
                     length,
                 })
             }
-            // As many samples as requested, in whole pages.
             Blocks::Length(samples) => {
                 let length = samples.div_ceil(self.views.median.max(1) as usize).min(waits_ms.len());
                 if length > 1 { Scheme::Blocks { in_time_ms: waits_ms, length } } else { Scheme::Independent }
@@ -89,21 +82,17 @@ impl ObservedSide {
     }
 }
 
-/// A side with waits.
 type Side<'o> = (&'o ObservedSide, &'o Waits);
 
-/// Resampled page views of several sides.
 #[derive(Debug)]
 pub(crate) struct Observed<'o> {
     sides: Vec<Side<'o>>,
     means: Option<Resamples<'o>>,
-    /// `None` if they equal the means.
     drawn: Option<Resamples<'o>>,
     lengths: Vec<Option<usize>>,
 }
 
 impl<'o> Observed<'o> {
-    /// All sides, if each has a complete page view.
     pub(super) fn of_all(
         sides: &'o [Option<ObservedSide>],
         question: &Question,
@@ -142,32 +131,26 @@ impl<'o> Observed<'o> {
         Ok(Some(Self { sides, means, drawn, lengths }))
     }
 
-    /// The mean wait of a side, ms.
     pub(super) fn mean(&self, side: usize) -> f64 {
         self.sides[side].1.means.mean()
     }
 
-    /// The difference between the mean waits of two sides.
     pub(super) fn mean_difference(&self, first: usize, second: usize) -> Option<Difference> {
         Some(self.means.as_ref()?.pair(first, second)?.mean())
     }
 
-    /// The wait that this share of page views does not exceed, ms.
     pub(super) fn quantile(&self, side: usize, share: f64) -> f64 {
         self.sides[side].1.drawn().quantile(share)
     }
 
-    /// The difference between two sides in the wait that a share of page views does not exceed.
     pub(super) fn quantile_difference(&self, first: usize, second: usize, share: f64) -> Option<Difference> {
         Some(self.drawn_resamples()?.pair(first, second)?.quantile(share))
     }
 
-    /// Whether fewer than 10 page views lie beyond a share.
     pub(super) fn is_thin(&self, side: usize, share: f64) -> bool {
         share >= thin_above(self.sides[side].1.means.n())
     }
 
-    /// The share of page views for which the first is faster.
     pub(super) fn share_faster(&self, first: usize, second: usize) -> (f64, Option<[f64; 2]>) {
         match self.drawn_resamples().and_then(|resamples| resamples.pair(first, second)) {
             Some(pair) => {
@@ -178,7 +161,6 @@ impl<'o> Observed<'o> {
         }
     }
 
-    /// A figure of people on the page; `None` if there are too few page views for it.
     pub(crate) fn value(&self, side: usize, measure: Measure) -> Option<f64> {
         match measure.percentile() {
             Some(share) => (!self.is_thin(side, share)).then(|| self.quantile(side, share)),
@@ -186,7 +168,6 @@ impl<'o> Observed<'o> {
         }
     }
 
-    /// The difference between two sides in it.
     pub(crate) fn difference(&self, first: usize, second: usize, measure: Measure) -> Option<Difference> {
         match measure.percentile() {
             Some(share) => self.quantile_difference(first, second, share),
@@ -194,14 +175,12 @@ impl<'o> Observed<'o> {
         }
     }
 
-    /// "180 requests", "170 to 185 requests": the pages of all sides.
     pub(super) fn requests(&self) -> [u32; 2] {
         let least = self.sides.iter().map(|(side, _)| side.views.smallest).min().unwrap_or(0);
         let most = self.sides.iter().map(|(side, _)| side.views.largest).max().unwrap_or(0);
         [least, most]
     }
 
-    /// The quantile function of page views with its band, for charts.
     pub(super) fn chart(&self, side: usize) -> (Quantiles, Option<Band>) {
         let band = self.drawn_resamples().map(|all| super::charts::band(&all.sides()[side]));
         (super::charts::quantiles(self.sides[side].1.drawn()), band)
@@ -212,7 +191,6 @@ impl<'o> Observed<'o> {
     }
 }
 
-/// The model's form of a side's page views. Intervals come from `drawn`, at the side's index in it.
 pub(super) fn described(side: &ObservedSide, drawn: Option<(&Observed<'_>, usize)>) -> ObservedPages {
     let waits = side.waits.as_ref();
     let ci = |of: &dyn Fn(&Observed<'_>, usize) -> Option<ConfidenceInterval>| {

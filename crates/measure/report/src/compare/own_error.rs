@@ -1,4 +1,5 @@
-//! How much of a side's figures may be the emulator's own doing, and which are worth nothing because of it.
+//! How much of a side's figures may be the emulator's own doing, and which are worth nothing
+//! because of it.
 
 use claim::Doubt;
 use statistics::{Distribution, Page};
@@ -9,12 +10,11 @@ use crate::{
     text::milliseconds,
 };
 
-/// The error of each figure: its value minus the value without the error of each sample. `None` if the errors
-/// are unknown.
+/// `None` if the errors are unknown.
 pub(super) fn described(side: &SideInput, page: Page) -> Option<OwnError> {
     let (with, without) = (&*side.distribution, side.without_error.as_deref()?);
     let requests = page.effective_requests();
-    // Every figure increases with every sample, so only rounding could make a difference negative.
+    // Every figure increases with every sample: only rounding makes a difference negative.
     let error = |figure: &dyn Fn(&Distribution) -> f64| (figure(with) - figure(without)).max(0.0);
     Some(OwnError {
         expected_request: error(&Distribution::mean),
@@ -27,12 +27,11 @@ pub(super) fn described(side: &SideInput, page: Page) -> Option<OwnError> {
     })
 }
 
-/// Figures that are mostly the emulator's own error.
 pub(super) fn doubts(sides: &[Side]) -> Vec<Doubt> {
     sides.iter().flat_map(mostly).collect()
 }
 
-/// Checks the main figures; a figure that depends on few samples is marked as such anyway.
+/// Main figures only; a figure that depends on few samples is marked as such anyway.
 fn mostly(side: &Side) -> Vec<Doubt> {
     let (Some(error), Some(figures)) = (&side.own_error_ms, &side.figures) else { return Vec::new() };
     let percentile = |name: &str| {
@@ -55,7 +54,6 @@ fn mostly(side: &Side) -> Vec<Doubt> {
         .collect()
 }
 
-/// Beyond this share a figure describes the emulator.
 const MOST: f64 = 0.5;
 
 #[cfg(test)]
@@ -131,7 +129,6 @@ mod tests {
             let question = Question { thresholds, ..Question::new(recording::Metric::Total, page) };
             compare(&question, &sides).unwrap().comparison.thresholds[0].holds
         };
-        // A threshold that holds makes the comparison pass: it is not surely worse.
         assert!(!holds(8.0) && holds(12.0));
     }
 }

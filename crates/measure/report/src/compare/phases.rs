@@ -1,4 +1,4 @@
-//! In which phases requests spend their time, by percentile: which phase makes the difference?
+//! The time that requests spend in each phase, by percentile.
 
 use recording::Metric;
 use statistics::{Error, Part, PhaseMix, phase_difference, phase_mix, phase_stack};
@@ -6,7 +6,6 @@ use statistics::{Error, Part, PhaseMix, phase_difference, phase_mix, phase_stack
 use super::{PERCENTILES, SideInput, side::Columns};
 use crate::model::{PhaseColumn, PhaseDifference, PhaseShare, PhaseStack};
 
-/// The phases of the first two sides around each percentile; empty if a side has no phases.
 pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<PhaseDifference>, Error> {
     let [first, second, ..] = sides else { return Ok(Vec::new()) };
     let phases = happened(metric, &[first, second]);
@@ -36,7 +35,6 @@ pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<Phas
     first.iter().zip(&second).zip(&PERCENTILES).map(of).collect()
 }
 
-/// The phases of one side over all percentiles, if it has any.
 pub(super) fn stack(metric: Metric, side: &SideInput) -> Result<Option<PhaseStack>, Error> {
     let phases = happened(metric, &[side]);
     let Some((columns, measured)) = measured(side, &phases) else { return Ok(None) };
@@ -51,7 +49,7 @@ pub(super) fn stack(metric: Metric, side: &SideInput) -> Result<Option<PhaseStac
     }))
 }
 
-/// The phases that are part of the metric and occurred on one of the sides, as indices into [`Metric::PHASES`].
+/// Indices into [`Metric::PHASES`].
 fn happened(metric: Metric, sides: &[&SideInput]) -> Vec<usize> {
     let columns = || sides.iter().filter_map(|side| side.columns.as_ref()?.phases.as_ref());
     let is_there = |&place: &usize| columns().any(|phases| phases[place].iter().any(|ms| !ms.is_nan()));
@@ -61,7 +59,6 @@ fn happened(metric: Metric, sides: &[&SideInput]) -> Vec<usize> {
         .collect()
 }
 
-/// A side's columns and the columns of the phases at `places`, if present.
 fn measured<'s>(side: &'s SideInput, places: &[usize]) -> Option<(&'s Columns, Vec<&'s [f32]>)> {
     let columns = side.columns.as_ref()?;
     let phases = columns.phases.as_ref()?;
@@ -69,7 +66,6 @@ fn measured<'s>(side: &'s SideInput, places: &[usize]) -> Option<(&'s Columns, V
     (!places.is_empty()).then_some((columns, chosen))
 }
 
-/// The names of the columns, and the rest.
 fn names(places: &[usize]) -> Vec<&'static str> {
     places.iter().map(|&place| Metric::PHASES[place].name()).chain([REST]).collect()
 }
@@ -82,5 +78,5 @@ fn parts(mix: &PhaseMix) -> impl Iterator<Item = f64> {
 
 const REST: &str = "rest";
 
-/// Percentiles in the table: the last two of all need more samples than most recordings have.
+/// The last two of all percentiles need more samples than most recordings have.
 const SHOWN: usize = 6;

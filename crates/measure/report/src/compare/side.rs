@@ -18,18 +18,19 @@ pub struct SideInput {
     pub format: String,
     /// The samples.
     pub distribution: Arc<Distribution>,
-    /// The same samples without the emulator's own error, where that is known.
+    /// The same samples without the emulator's own error, if it is known.
     pub without_error: Option<Arc<Distribution>>,
-    /// The same samples in recorded order with further columns. Absent without such columns.
+    /// The same samples in recorded order with further columns, if there are any.
     pub columns: Option<Columns>,
-    /// When the recording started, seconds since 1970, if it has a date.
+    /// Start of the recording, seconds since 1970, if it has a date.
     pub start_unix_s: Option<f64>,
-    /// The times of planned faults, seconds since the measurement started. Each run of the plan has the same faults at the same times.
+    /// Planned faults, seconds since the measurement started; every run of the plan has them at
+    /// these times.
     pub planned_faults_s: Vec<[f64; 2]>,
-    /// Counts by the value of the requested label, `None` for samples without it: instead of columns, if the samples
-    /// are counts and the file tags them.
+    /// Counts by the value of the requested label, `None` for samples without it. Replaces columns
+    /// for a tagged histogram.
     pub tagged: Option<Vec<Tagged>>,
-    /// Events read: the samples, and the following three.
+    /// Events read: samples, and the events of the following three kinds.
     pub read: u64,
     /// Events that failed and so have no latency.
     pub failed: u64,
@@ -39,7 +40,7 @@ pub struct SideInput {
     pub without_metric: u64,
     /// Events outside the requested period.
     pub excluded: u64,
-    /// Why the measuring program may have shaped the samples itself.
+    /// Reasons why the measuring program may have shaped the samples itself.
     pub invalid: Vec<String>,
 }
 
@@ -48,7 +49,7 @@ pub struct SideInput {
 pub struct Columns {
     /// Latency, ms.
     pub values_ms: Vec<f64>,
-    /// Seconds since the start of the measurement. If present, all columns are ordered by it.
+    /// Seconds since the measurement started. If present, all columns are ordered by it.
     pub started_s: Option<Vec<f64>>,
     /// Page views.
     pub pages: Option<Vec<u32>>,
@@ -79,14 +80,12 @@ impl SideInput {
         }
     }
 
-    /// Values and start times ordered by time, if there are times.
     pub(crate) fn in_time(&self) -> Option<(&[f64], &[f64])> {
         let columns = self.columns.as_ref()?;
         Some((columns.started_s.as_deref()?, &columns.values_ms))
     }
 
-    /// The values in the order of time without those near a planned fault. `None` if there is no such fault, or if it leaves too few
-    /// samples to see how they depend on each other.
+    /// In the order of time. `None` without a planned fault, or if too few samples are left.
     pub(crate) fn outside_planned_faults(&self) -> Option<Vec<f64>> {
         let (started_s, values_ms) = self.in_time().filter(|_| !self.planned_faults_s.is_empty())?;
         let is_near = |at: f64| {
@@ -98,7 +97,7 @@ impl SideInput {
     }
 }
 
-/// Requests in flight when a fault begins, or that meet its queue after its end.
+/// Covers requests in flight when a fault begins, and those that meet its queue after its end.
 const NEAR_S: f64 = 1.0;
 
 /// Fewer samples do not show how they depend on each other.
@@ -107,7 +106,7 @@ const FEWEST_OUTSIDE: usize = 50;
 impl TryFrom<Series> for SideInput {
     type Error = statistics::Error;
 
-    /// Takes the samples that were read. The header and warnings of the series are not in a side: show them yourself.
+    /// The header and warnings of the series are not in a side: show them yourself.
     fn try_from(series: Series) -> Result<Self, statistics::Error> {
         let tagged = tagged(&series)?;
         let without_error = without_error(&series)?;
@@ -151,7 +150,6 @@ impl TryFrom<Series> for SideInput {
     }
 }
 
-/// The values without what may be an emulator's doing, where that is known.
 fn without_error(series: &Series) -> Result<Option<Arc<Distribution>>, statistics::Error> {
     let (Some(errors), Some(values)) = (&series.own_errors_ms, series.values.exact()) else {
         return Ok(None);
@@ -160,7 +158,6 @@ fn without_error(series: &Series) -> Result<Option<Arc<Distribution>>, statistic
     Ok(Some(Arc::new(Distribution::new(without)?)))
 }
 
-/// The reasons for which its recording calls itself worthless, as sentences.
 fn worthless(doubts: &[Doubt]) -> Vec<String> {
     doubts.iter().filter(|doubt| doubt.invalidates()).map(ToString::to_string).collect()
 }
@@ -168,7 +165,6 @@ fn worthless(doubts: &[Doubt]) -> Vec<String> {
 /// A tag of a histogram, if it has one, and its counts.
 pub type Tagged = (Option<String>, Distribution);
 
-/// The counts of each tag.
 fn tagged(series: &Series) -> Result<Option<Vec<Tagged>>, statistics::Error> {
     let (Values::Counted { relative_error, .. }, Some(parts)) = (&series.values, &series.parts) else {
         return Ok(None);
@@ -188,7 +184,7 @@ fn tagged(series: &Series) -> Result<Option<Vec<Tagged>>, statistics::Error> {
 }
 
 impl Columns {
-    /// Orders all columns by time. Events that started together keep their order.
+    /// Stable: events that started together keep their order.
     fn sort_by_time(&mut self) {
         let Some(started_s) = &self.started_s else { return };
         if started_s.is_sorted() {
@@ -207,12 +203,10 @@ impl Columns {
     }
 }
 
-/// The labels, with " (2)", " (3)", ... for repeated ones.
 pub(super) fn distinct_labels(sides: &[SideInput]) -> Vec<String> {
     distinct(sides.iter().map(|side| side.label.as_str()))
 }
 
-/// The same of labels.
 pub(super) fn distinct<'l>(labels: impl Iterator<Item = &'l str>) -> Vec<String> {
     let mut used = BTreeSet::new();
     let distinct = |label: &str| {

@@ -11,12 +11,10 @@ fn side(label: &str, samples: &[f64]) -> SideInput {
     SideInput::bare(label, Distribution::new(samples.to_vec()).unwrap())
 }
 
-/// Without intervals, which have separate tests.
 fn question(metric: Metric, page: Page) -> Question {
     Question { intervals: None, ..Question::new(metric, page) }
 }
 
-/// Of sides with answered requests.
 fn speed(verdicts: &Verdicts) -> &SpeedVerdicts {
     verdicts.speed.as_ref().unwrap()
 }
@@ -25,7 +23,6 @@ fn compared(metric: Metric, sides: &[SideInput], page: Page) -> Comparison {
     compare(&question(metric, page), sides).unwrap().comparison
 }
 
-/// 99 fast requests and a slow one.
 fn swift() -> SideInput {
     let mut samples = vec![10.0; 99];
     samples.push(500.0);
@@ -52,7 +49,6 @@ fn the_verdict_flips() {
     let verdict = comparison.verdict.unwrap();
     assert_eq!(speed(&verdict).median_request.better.as_deref(), Some("swift"));
     assert_eq!(speed(&verdict).median_request.difference_ms, 10.0);
-    // Of independent requests, swift's is faster unless it is the slow one.
     assert!((speed(&verdict).request.share_better.unwrap() - 0.99).abs() < 1e-12);
     // Of independent page views, steady's is faster if swift's has the slow request: 1 - 0.99^90.
     assert!((speed(&verdict).experienced.share_better.unwrap() - (1.0 - 0.99_f64.powi(90))).abs() < 1e-12);
@@ -108,7 +104,6 @@ fn one_side_is_described_without_a_verdict() {
     // (100 - 10)/(100 - 1), and its 90th power: 0.000187 of visitors.
     assert!((figures.thin_above - 9000.0 / 99.0).abs() < 1e-12);
     assert!((figures.experienced_thin_above - 0.0188).abs() < 1e-4);
-    // 0.5^(1/90).
     assert!((comparison.percentile_to_watch["50"] - 99.232_795).abs() < 1e-6);
     assert_eq!(compared(Metric::Latency, &[], page()).sides, []);
 }
@@ -186,11 +181,10 @@ fn charts_run_from_end_to_end() {
     // 0.5^(1/400) = 0.9982686 of 49999.
     assert!((drawn[0].experienced[399].percentiles_ms[0] - 49_912.43).abs() < 0.01);
 
-    // One interval for all: 50 s of 1000 a second make 100 intervals of 0.5 s, 500 samples in each.
+    // 50 s of 1000 a second make 100 intervals of 0.5 s, 500 samples in each.
     let over_time = drawn[0].over_time.as_ref().unwrap();
     assert_eq!((over_time.interval_s, over_time.start_s.len()), (0.5, 100));
     assert_eq!((over_time.start_s[1], over_time.count[1], over_time.max_ms[1]), (0.5, 500, 999.0));
-    // A single sample fills no interval.
     let over_time = drawn[1].over_time.as_ref().unwrap();
     assert_eq!((over_time.start_s.len(), over_time.left_out), (0, 1));
 
@@ -202,7 +196,6 @@ fn charts_run_from_end_to_end() {
     assert_eq!(drawn[2].over_time, None);
 }
 
-/// Samples from text, read as the command does.
 fn read(text: &str, by: Option<&str>) -> SideInput {
     let wanted = recording::Wanted { by: by.map(str::to_owned), ..recording::Wanted::default() };
     let series =
@@ -216,11 +209,9 @@ fn a_series_becomes_a_side() {
     assert_eq!((side.label.as_str(), side.format.as_str()), ("edge", "CSV"));
     assert_eq!((side.read, side.failed, side.without_metric), (4, 1, 1));
     assert_eq!((side.distribution.min(), side.distribution.max()), (10.0, 30.0));
-    // Ordered by time, not as in the file.
     assert_eq!(side.in_time(), Some((&[0.0, 1.0][..], &[10.0, 30.0][..])));
 }
 
-/// 20 000 samples from min to max, evenly spread over the quantiles, at unrelated times.
 fn spread(label: &str, min: f64, max: f64) -> SideInput {
     let n = 20_000_u32;
     let values: Vec<f64> =
@@ -248,7 +239,6 @@ fn intervals_hold_what_they_are_about() {
     // U^90 has mean 90/91 of the width above the minimum: 198.9 and 247.8.
     assert_eq!(experienced.better.as_deref(), Some("narrow"));
     assert!(holds(experienced.ci_ms.unwrap(), (50.0 + 200.0 * 90.0 / 91.0) - (100.0 + 100.0 * 90.0 / 91.0)));
-    // No permutation of 1000 had such a difference, and the measured one counts.
     assert_eq!(experienced.sure, Some(1.0 - 1.0 / 1001.0));
     assert!(verdicts.sentence.ends_with(": sure (over 99.9 %)."), "{}", verdicts.sentence);
     let crossover = &comparison.crossovers[0];
@@ -287,7 +277,6 @@ fn a_breakdown_begins_where_the_first_is_worse_for_most() {
     let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!((label.as_str(), names), ("city", vec!["lima", "rome", "oslo", "nowhere"]));
     assert_eq!((omitted, unlabelled), (0, 2));
-    // 160 of 361.
     assert!((groups[0].share - 160.0 / 361.0).abs() < 1e-12);
     let verdict = groups[0].experienced.as_ref().unwrap();
     assert_eq!((verdict.better.is_some(), verdict.difference_ms), (true, 10.0));
@@ -320,7 +309,6 @@ fn a_breakdown_by_the_tags_of_a_log() {
         .iter()
         .map(|group| (&*group.name, group.first.as_ref().unwrap().n, group.second.as_ref().unwrap().n))
         .collect();
-    // Lima first, where the log is worse.
     assert_eq!((found, unlabelled), (vec![("lima", 60, 2), ("oslo", 100, 1)], 3));
     assert_eq!(groups[0].first.as_ref().unwrap().median_ms, 30.0);
 }
@@ -345,7 +333,6 @@ fn the_phase_that_makes_the_difference() {
 
 #[test]
 fn real_pages_are_held_against_the_model() {
-    // Pages of ten identical requests: a slow page is slow as a whole.
     let rows: String = (0..2000).map(|i| format!("{},{}\n", 10 + i / 10 % 200, i / 10)).collect();
     let side = read(&format!("latency_ms,page\n{rows}"), None);
     let independence = compared(Metric::Latency, &[side], Page::new(10, 1.0).unwrap()).independence;
@@ -394,6 +381,5 @@ fn thresholds_are_judged_against_the_first_side() {
     assert!(judged("p10 worse by 0%").holds);
     assert!(!judged("mean above 149ms").holds && judged("mean above 151ms").holds);
     assert!(judged("failed above 0%").holds);
-    // Fewer than ten samples lie beyond, so it cannot be judged.
     assert!(!judged("p99.99 worse by 500%").holds);
 }

@@ -5,15 +5,13 @@ use claim::{Condition, Failed, Judgement, Surely, Threshold};
 use super::{Judge, SideFailures};
 use crate::text::{self, difference, difference_beside, milliseconds, percent};
 
-/// The data for judging a threshold.
 pub(super) struct Evidence<'e> {
     pub judge: &'e Judge<'e>,
     pub failing: &'e [SideFailures],
 }
 
 impl Evidence<'_> {
-    /// Whether all sides keep a threshold. A threshold that cannot be judged, because there are too few samples,
-    /// fails.
+    /// Fails if there are too few samples to judge.
     pub(super) fn judge(&self, threshold: &Threshold) -> Judgement {
         let first = usize::from(threshold.is_relative());
         let findings: Vec<(bool, String)> = (first..self.judge.sides.len())
@@ -41,7 +39,6 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
         Condition::FailsMore { of } => {
             let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
             let chance = candidate.chance_of_more(baseline, of == Failed::Pages);
-            // One comparison for each side that is compared with the baseline.
             let chance = (chance * (judge.sides.len() - 1) as f64).min(1.0);
             let ((_, figure), (_, of_baseline)) = (failed(evidence, side, of), failed(evidence, 0, of));
             let sure = text::sure((1.0 - chance).max(0.0));
@@ -81,7 +78,6 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
     }
 }
 
-/// The share of failures, and "40 of 1000 failed (4 %)".
 fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
     let failing = &evidence.failing[side];
     match of {
@@ -101,7 +97,7 @@ fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
     }
 }
 
-/// A note if a side that is judged by its speed fails more than the baseline: its speed alone would hide that.
+/// A note, because the speed of a side would hide its failures.
 fn fails_more(evidence: &Evidence<'_>, side: usize) -> String {
     let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
     let by_pages = baseline.of_pages().is_some() && candidate.of_pages().is_some();

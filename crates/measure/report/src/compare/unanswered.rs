@@ -1,4 +1,5 @@
-//! Sides of which every request failed. They have no latency, so the others are compared without them, and the verdict is about failures.
+//! Sides of which every request failed: they have no latency, so the others are compared without
+//! them.
 
 use claim::{Caveat, Condition, Doubt, Judgement, Threshold};
 use statistics::Failing;
@@ -34,7 +35,6 @@ impl Unanswered {
     }
 }
 
-/// All sides in their order, and the failures of each.
 struct Sides<'s> {
     all: Vec<Place<'s>>,
     labels: Vec<String>,
@@ -47,8 +47,8 @@ enum Place<'s> {
 }
 
 impl Analysis<'_> {
-    /// The comparison of all sides, where the analysis is of those with answered requests, and `unanswered` are the others in their
-    /// order.
+    /// The comparison of all sides; the analysis covers those with answered requests, and
+    /// `unanswered` the others in their order.
     pub fn with_unanswered(&self, question: &Question, unanswered: &[Unanswered]) -> Comparison {
         let mut comparison = self.comparison.clone();
         if unanswered.is_empty() {
@@ -116,7 +116,6 @@ impl<'s> Sides<'s> {
         })
     }
 
-    /// Which side fails more; then which side with responses is faster, if there are two.
     fn verdict(&self, question: &Question, speed: Option<&Verdicts>) -> Verdicts {
         let level = question.intervals.unwrap_or_default().level;
         let failures = failures::verdict(&self.failing, &self.labels, question.page, None, level);
@@ -150,12 +149,12 @@ impl<'s> Sides<'s> {
         Verdicts { speed, failures, headline, certainty, sentence }
     }
 
-    /// Whether all sides keep a threshold. `answered` is what was found of those with answered requests.
+    /// `answered` is the judgement of the sides with answered requests.
     fn judge(&self, threshold: &Threshold, answered: Option<&Judgement>) -> Judgement {
         let claim = threshold.requirement();
         let first = usize::from(threshold.is_relative());
         if let (1, Place::Unanswered(baseline)) = (first, &self.all[0]) {
-            // Nothing fails more often than all of it.
+            // No side can fail more often than one whose requests all failed.
             let holds = matches!(threshold.condition(), Condition::FailsMore { .. });
             let figure = format!("{}: {}", self.labels[0], all_failed(baseline.failed));
             return Judgement { claim, holds, decided: holds, figure };
@@ -174,7 +173,6 @@ impl<'s> Sides<'s> {
     }
 }
 
-/// "All 20 requests failed".
 fn all_failed(failed: u64) -> String {
     match failed {
         1 => "Its only request failed".to_owned(),
@@ -243,7 +241,6 @@ mod tests {
             "dead: All 20 requests failed, so that it has no latency."
         );
 
-        // The same as the baseline: no side fails more often, and no latency can be compared with it.
         let comparison = all(&question, &swift, &[dead(0, "dead", 20)]);
         let judged = |judged: &Judgement| (judged.holds, judged.decided);
         let judged: Vec<_> = comparison.thresholds.iter().map(judged).collect();

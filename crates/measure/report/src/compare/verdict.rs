@@ -1,5 +1,4 @@
-//! Which side wins, by how much and how surely. One number decides each verdict, and one claim gives its word and
-//! percentage.
+//! Which side wins, by how much and how surely.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,6 @@ use super::{
 };
 use crate::model::{Basis, Pair, SpeedVerdicts, Verdict, Verdicts};
 
-/// The number that decides a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     MedianRequest,
@@ -37,19 +35,18 @@ impl By {
     }
 }
 
-/// Everything that verdicts are made from.
 pub(crate) struct Judge<'j> {
     pub sides: &'j [SideInput],
     pub labels: &'j [String],
     pub page: Page,
     pub resamples: Option<&'j Resamples<'j>>,
-    /// Page views of all sides; `None` unless all sides have page views.
+    /// `None` unless all sides have page views.
     pub observed: Option<&'j Observed<'j>>,
-    /// How intervals were made; without intervals, the level of exact tests.
+    /// Without intervals, the level of exact tests.
     pub settings: Settings,
 }
 
-/// The verdicts over at least two sides. `identical` are the indices of sides with the same samples.
+/// Needs at least two sides. `identical` are the indices of sides with the same samples.
 pub(super) fn verdicts(
     judge: &Judge<'_>,
     failing: &[SideFailures],
@@ -62,14 +59,12 @@ pub(super) fn verdicts(
     let all: Vec<usize> = (0..sides).collect();
     let [of_median, of_people] = judge.headline_claims(&all);
     let median_request = judge.best(&all, By::MedianRequest, &of_median);
-    // On a page of one request, the expected request is what the headline is about.
     let of_request = match judge.of_people() {
         By::Model if judge.page.effective_requests() == 1 => of_people.clone(),
         _ => judge.claims(&all, By::Request),
     };
     let request = judge.best(&all, By::Request, &of_request);
     let experienced = judge.best(&all, judge.of_people(), &of_people);
-    // A page of one request is not a page: no model was requested.
     let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| {
         let claims = judge.claims(&all, By::Model);
         judge.best(&all, By::Model, &claims)
@@ -94,7 +89,6 @@ pub(super) fn verdicts(
     Some(Verdicts { speed, failures, headline, certainty, sentence })
 }
 
-/// Every side against every other, if there are more than two.
 pub(super) fn pairs(judge: &Judge<'_>) -> Vec<Pair> {
     if judge.sides.len() < 3 {
         return Vec::new();
@@ -120,17 +114,14 @@ pub(super) fn pairs(judge: &Judge<'_>) -> Vec<Pair> {
         .collect()
 }
 
-/// The difference of each pair, with certainty corrected for all pairs, by indices in ascending order. Empty without
-/// intervals.
+/// Indices ascend; certainty is corrected for all pairs.
 type Claims = BTreeMap<[usize; 2], Difference>;
 
 impl Judge<'_> {
-    /// How people's waits are judged.
     fn of_people(&self) -> By {
         if self.observed.is_some() { By::Observed } else { By::Model }
     }
 
-    /// The verdict on people's waits between the first two sides, and the difference that it is based on.
     pub(super) fn first_two(&self) -> (Verdict, Option<Difference>) {
         let by = self.of_people();
         let verdict = self.between([0, 1], by);
@@ -138,8 +129,7 @@ impl Judge<'_> {
         (verdict, difference)
     }
 
-    /// A number of a side, from page views of the recordings if it is about people and those decide; `None` if there
-    /// are too few samples for it.
+    /// Page views of the recordings take precedence for numbers about people.
     pub(crate) fn value(&self, measure: Measure, side: usize) -> Option<f64> {
         match self.observed.filter(|_| measure.is_of_people()) {
             Some(observed) => observed.value(side, measure),
@@ -147,11 +137,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a side's number is surely more than `limit_ms` above the first's; the lower end of the interval of
-    /// their difference; and a word if the decision is borderline. `None` without an interval.
-    ///
-    /// With a limit of 0, it is sure if the verdict is sure, corrected for all sides that are compared with the
-    /// first. With another limit, the whole interval must lie above it.
+    /// Limit 0 uses the verdict's certainty; otherwise the whole interval must lie above the limit.
+    /// Returns also the lower end of the interval, and a word if the decision is borderline.
     pub(crate) fn surely_above(
         &self,
         measure: Measure,
@@ -175,7 +162,6 @@ impl Judge<'_> {
         Some((is_above && word == Certainty::Sure && (own == 0.0 || is_beyond), low, said))
     }
 
-    /// How far a side's number is above the first's.
     fn measured(&self, measure: Measure, side: usize) -> Option<Difference> {
         match self.observed.filter(|_| measure.is_of_people()) {
             Some(observed) => observed.difference(0, side, measure),
@@ -183,7 +169,7 @@ impl Judge<'_> {
         }
     }
 
-    /// How much of a side's number may be the emulator's doing, by the model of independent requests if it is about people.
+    /// By the model of independent requests if the measure is about people.
     fn own_error(&self, side: usize, measure: Measure) -> f64 {
         let SideInput { distribution, without_error, .. } = &self.sides[side];
         let value = |samples| measure.value(samples, self.page);
@@ -191,8 +177,7 @@ impl Judge<'_> {
         value(distribution).zip(without).map_or(0.0, |(with, without)| (with - without).max(0.0))
     }
 
-    /// The side with the smallest number among `contenders` (at least two), and its lead over the next. The
-    /// certainty that it is the best is the smallest certainty that it is better than another contender.
+    /// Needs at least two contenders.
     fn best(&self, contenders: &[usize], by: By, claims: &Claims) -> Verdict {
         let mut ranked = contenders.to_vec();
         ranked.sort_by(|&a, &b| self.number(a, by).total_cmp(&self.number(b, by)));
@@ -205,7 +190,6 @@ impl Judge<'_> {
         verdict
     }
 
-    /// The better of two sides, as if there were no others.
     fn between(&self, [first, second]: [usize; 2], by: By) -> Verdict {
         let (one, other) = (self.number(first, by), self.number(second, by));
         let (best, other, least, next) =
@@ -246,20 +230,19 @@ impl Judge<'_> {
         verdict
     }
 
-    /// The claims of both verdicts of the headline, corrected for each other: 5 % is the chance that any of them is falsely sure.
+    /// Corrected for each other: 5 % is the chance that any of them is falsely sure.
     fn headline_claims(&self, contenders: &[usize]) -> [Claims; 2] {
         let claims = self.together(contenders, &[By::MedianRequest, self.of_people()]);
         let mut claims = claims.into_iter();
         [(); 2].map(|()| claims.next().unwrap_or_default())
     }
 
-    /// The differences of all pairs of `contenders`, corrected for all of them. Pairs without a difference are left
-    /// out.
+    /// Corrected for all pairs.
     fn claims(&self, contenders: &[usize], by: By) -> Claims {
         self.together(contenders, &[by]).pop().unwrap_or_default()
     }
 
-    /// The same for several numbers, corrected for all of them.
+    /// Corrected for all pairs of all numbers.
     fn together(&self, contenders: &[usize], numbers: &[By]) -> Vec<Claims> {
         let every: Vec<[usize; 2]> = contenders
             .iter()
@@ -302,7 +285,6 @@ impl Judge<'_> {
         }
     }
 
-    /// The share of independent requests, or page views, for which `first` is faster.
     fn share_faster(&self, first: usize, second: usize, by: By) -> (f64, Option<[f64; 2]>) {
         let requests = match (by, self.observed) {
             (By::Observed, Some(observed)) => return observed.share_faster(first, second),
@@ -322,5 +304,5 @@ impl Judge<'_> {
     }
 }
 
-/// Relative leads up to this are ties: a nanosecond in a millisecond is finer than the clocks of the measurement.
+/// Relative leads up to this are ties: a nanosecond in a millisecond is finer than the clocks.
 const LEVEL: f64 = 1e-6;

@@ -38,14 +38,12 @@ pub(super) fn warnings(
     doubts
 }
 
-/// Whether the requested page is unlike all pages of the recordings.
 fn other_page(page: Page, observed: &Observed<'_>) -> Option<Doubt> {
     let ([least, most], asked) = (observed.requests(), page.requests());
     let is_other = asked > 1 && !(least..=most).contains(&asked);
     is_other.then_some(Doubt::OtherPage { asked, made: [least, most] })
 }
 
-/// Whether there are too few samples in the tail that people on the page meet.
 fn thinness(side: &SideInput, page: Page) -> Option<Doubt> {
     let (n, requests) = (side.distribution.n(), page.effective_requests());
     let (thin, samples) = (experienced_thin_above(n, requests), n as u64);
@@ -56,5 +54,5 @@ fn thinness(side: &SideInput, page: Page) -> Option<Doubt> {
     (thin <= 0.99).then(|| Doubt::ThinTail { samples, percentile: (thin * 1000.0).floor() / 10.0 })
 }
 
-/// The fewest samples in which [`statistics::crossovers`] can find one: ten on either side of the median.
+/// [`statistics::crossovers`] needs ten samples on either side of the median.
 const ENOUGH_TO_CROSS: usize = 20;

@@ -1,4 +1,5 @@
-//! The result of converting or merging recordings: the output of `convert --json` and `merge --json`.
+//! The result of converting or merging recordings: the output of `convert --json` and `merge
+//! --json`.
 
 use claim::Caveat;
 use schemars::JsonSchema;

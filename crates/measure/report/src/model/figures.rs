@@ -97,7 +97,8 @@ impl Figures {
         self
     }
 
-    /// Adds a reason to doubt the numbers. A doubt that makes them worthless makes the document invalid.
+    /// Adds a reason to doubt the numbers. A doubt that makes them worthless makes the document
+    /// invalid.
     #[must_use]
     pub fn doubt(self, doubt: impl Into<Caveat>) -> Self {
         let mut doubts = self.doubts;

@@ -2,22 +2,24 @@
 
 use crate::text::{grouped, percent, rounded};
 
-/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
-    /// Equal steps are equal differences.
-    Linear { low: f64, high: f64 },
-    /// Equal steps are equal factors.
-    Log { low: f64, high: f64 },
-    /// For shares: equal steps are equal factors of the remainder, -log10(1 - share).
+    Linear {
+        low: f64,
+        high: f64,
+    },
+    Log {
+        low: f64,
+        high: f64,
+    },
+    /// For shares: equal steps are equal factors of 1 - share.
     Nines {
-        /// The number of nines at its end.
         high: f64,
     },
 }
 
 impl Scale {
-    /// Holds all these values with a margin, also if all are equal. Ignores what a log scale cannot hold.
+    /// Adds a margin. Ignores what a log scale cannot hold.
     pub(super) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let Some((low, high)) = ends(values.into_iter().filter(|&value| value > 0.0)) else {
             return Self::Log { low: 1.0, high: 10.0 };
@@ -29,8 +31,7 @@ impl Scale {
         Self::Log { low: low / room, high: high * room }
     }
 
-    /// Holds all these values with a margin. Begins at 0 unless the values are far from it: they would be squeezed at
-    /// its end.
+    /// Begins at 0 unless that would squeeze the values at the end of the axis.
     pub(super) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
         let Some((low, high)) = ends(values.into_iter()) else {
             return Self::Linear { low: 0.0, high: 1.0 };
@@ -44,13 +45,13 @@ impl Scale {
         Self::Linear { low, high: high + room }
     }
 
-    /// Shares up to the highest of these below 1, which no number of nines reaches; at least one nine.
+    /// No number of nines reaches a share of 1.
     pub(super) fn nines(shares: impl IntoIterator<Item = f64>) -> Self {
         let highest = shares.into_iter().filter(|&share| share < 1.0).fold(0.0, f64::max);
         Self::Nines { high: nines(highest).max(1.0) }
     }
 
-    /// 0 at the lower end, 1 at the upper one. Values that a log or nines axis cannot hold lie at its end.
+    /// 0..1; values that the axis cannot hold lie at its end.
     pub(super) fn position(self, value: f64) -> f64 {
         match self {
             Self::Linear { low, high } => (value - low) / (high - low),
@@ -61,8 +62,7 @@ impl Scale {
         }
     }
 
-    /// The ticks of an axis of this length with their texts: at least three, and at most as fit with a
-    /// distance of `gap` and room for each text, which takes `extent` along the axis.
+    /// At least three ticks, at a distance of `gap`; a text takes `extent` along the axis.
     pub(super) fn ticks(self, length: f64, gap: f64, extent: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
         let texts = |values: Vec<f64>| -> Vec<(f64, String)> {
             values.into_iter().map(|value| (value, self.text(value))).collect()
@@ -77,12 +77,11 @@ impl Scale {
         // If every nine has its own step, a narrower gap next to the median is acceptable.
         let gap = if let Self::Nines { .. } = self { gap * 0.6 } else { gap };
         let candidates: Vec<_> = self.candidates().into_iter().map(texts).collect();
-        // The finest that keeps the gap; or, where three ticks are many, the finest whose texts do not overlap.
+        // The finest that keeps the gap; without one, the finest whose texts do not overlap.
         let found = [gap, 0.0].into_iter().find_map(|gap| candidates.iter().find(|ticks| fits(ticks, gap)));
         found.cloned().unwrap_or_else(|| texts(self.thirds()))
     }
 
-    /// Sets of ticks, the best first, each suitable for some length of axis.
     fn candidates(self) -> Vec<Vec<f64>> {
         match self {
             Self::Linear { low, high } => linear_ticks(low, high),
@@ -91,7 +90,6 @@ impl Scale {
         }
     }
 
-    /// Both ends and the middle, for an axis without suitable round numbers.
     fn thirds(self) -> Vec<f64> {
         match self {
             Self::Linear { low, high } => vec![low, f64::midpoint(low, high), high],
@@ -100,7 +98,6 @@ impl Scale {
         }
     }
 
-    /// The text of a tick, with as few digits as it needs. Shares are in percent.
     pub(super) fn text(self, value: f64) -> String {
         if let Self::Nines { .. } = self {
             return percent(value * 100.0);
@@ -115,7 +112,6 @@ impl Scale {
     }
 }
 
-/// 90 % is 1, 99 % is 2, 99.9 % is 3.
 fn nines(share: f64) -> f64 {
     -(1.0 - share).log10()
 }
@@ -127,7 +123,6 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Steps of 1, 2 or 5 times a power of ten between two limits, the finest first.
 fn linear_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     let range = high - low;
     if !(range > 0.0 && range.is_finite()) {
@@ -141,11 +136,9 @@ fn linear_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
         let steps = (high / step + 1e-9).floor() - first;
         whole_numbers(steps).map(|i| rounded((first + i) * step, 12)).collect()
     };
-    // No axis has room for more than a hundred.
     steps.filter(|step| range / step <= 100.0).map(ticks).collect()
 }
 
-/// Decades, with their 2 and 5 or 3 if there is room; then ticks for a few decades or part of one.
 fn log_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     let decades = (high / low).log10();
     let first = low.log10().floor();
@@ -158,7 +151,6 @@ fn log_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     let usual = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|within| every(1.0, within));
     let sparse = [2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|step| every(step, &[1.0]));
     let dense = every(1.0, &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
-    // Within part of a decade, 1-2-5 leaves only one or two ticks: use steps of equal size.
     let even = if decades < 2.0 { linear_ticks(low, high) } else { Vec::new() };
     if decades < 0.9 {
         return even;
@@ -166,7 +158,6 @@ fn log_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     usual.into_iter().chain(sparse).chain([dense]).chain(even).collect()
 }
 
-/// 0, 50, 90, 95, 99 %, ... as shares, then those without 50 and 5, then every second nine and so on.
 fn nines_ticks(high: f64) -> Vec<Vec<f64>> {
     let beyond = |nines: f64| 1.0 - 10_f64.powf(-nines);
     let half = nines(0.5);
@@ -182,17 +173,14 @@ fn nines_ticks(high: f64) -> Vec<Vec<f64>> {
     [halves, median].into_iter().chain(sparse).collect()
 }
 
-/// 0, 1, ... up to a number that is small enough for all ticks.
 fn whole_numbers(last: f64) -> impl Iterator<Item = f64> {
     (0..1000_u32).map(f64::from).take_while(move |&number| number <= last)
 }
 
 /// With fewer ticks, an axis does not show its scale.
 const LEAST_TICKS: usize = 3;
-/// Gap between the texts of two ticks.
 const BETWEEN: f64 = 6.0;
-/// Values that differ by a smaller share are drawn as equal: ticks between them would need more digits than
-/// measurements have.
+/// A smaller relative range would need ticks with more digits than measurements have.
 const LEAST: f64 = 1e-5;
 
 #[cfg(test)]
@@ -213,12 +201,10 @@ mod tests {
         assert!((low - 0.7586).abs() < 1e-4 && (high - 1318.26).abs() < 0.01);
         assert_eq!(Scale::log([6.0]), Scale::Log { low: 4.0, high: 9.0 });
         assert_eq!(Scale::log([]), Scale::Log { low: 1.0, high: 10.0 });
-        // Values that hardly differ still fill the axis: 100 x 1.0002^0.04 is 100.000 8.
         let Scale::Log { high, .. } = Scale::log([100.0, 100.02]) else { panic!("a log scale") };
         assert!((high - 100.020_8).abs() < 1e-4, "{high}");
     }
 
-    /// Ticks without texts, which take no room.
     fn ticks(scale: Scale, length: f64, gap: f64) -> Vec<f64> {
         scale.ticks(length, gap, |_| 0.0).into_iter().map(|(tick, _)| tick).collect()
     }
@@ -232,17 +218,14 @@ mod tests {
         assert_eq!(scale.position(1.0), 1.0);
         let texts: Vec<_> = scale.ticks(700.0, 40.0, |_| 0.0).into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["0", "50", "90", "95", "99", "99.5", "99.9", "99.95", "99.99"]);
-        // Ticks of nines may be 24 apart. 60 a nine: the median is 18 from the start, too near; every nine
-        // has room.
+        // 60 a nine: the median is 18 from the start, too near; every nine has room.
         assert_eq!(ticks(Scale::Nines { high: 5.0 }, 300.0, 40.0).len(), 6);
-        // 20 a nine: every second one.
         assert_eq!(ticks(Scale::Nines { high: 5.0 }, 100.0, 40.0).len(), 3);
     }
 
     #[test]
     fn a_linear_scale_begins_at_0_unless_that_is_far() {
         assert_eq!(Scale::linear([10.0, 100.0]), Scale::Linear { low: 0.0, high: 103.6 });
-        // 100 - 4 % of 25.
         assert_eq!(Scale::linear([100.0, 125.0]), Scale::Linear { low: 99.0, high: 126.0 });
         assert_eq!(Scale::linear([-50.0, 50.0]), Scale::Linear { low: -54.0, high: 54.0 });
         assert_eq!(Scale::linear([4.0]), Scale::Linear { low: 0.0, high: 6.0 });
@@ -253,24 +236,21 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers() {
         let scale = Scale::Linear { low: 0.0, high: 103.6 };
-        // Steps of 20 would be 500 x 20/103.6 = 97 apart, so steps of 50.
         assert_eq!(ticks(scale, 500.0, 100.0), [0.0, 50.0, 100.0]);
         assert_eq!(ticks(Scale::Linear { low: -0.3, high: 0.31 }, 600.0, 100.0), [-0.2, 0.0, 0.2]);
         assert_eq!(
             ticks(Scale::Log { low: 9.0, high: 1100.0 }, 700.0, 52.0),
             [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]
         );
-        // 6 decades on 300: 50 a decade, 15 between 1 and 2, 23.8 between 1 and 3.
         assert_eq!(ticks(Scale::Log { low: 0.01, high: 1e4 }, 300.0, 45.0).len(), 7);
-        // Less than a decade: steps of 5 are 500 x ln(130/125)/ln(134/99) = 65 apart at their closest, steps of 2 are 25.
+        // Steps of 5 are 500 x ln(130/125)/ln(134/99) = 65 apart at their closest, steps of 2 are
+        // 25.
         let even = ticks(Scale::Log { low: 99.0, high: 134.0 }, 500.0, 52.0);
         assert_eq!(even, [100.0, 105.0, 110.0, 115.0, 120.0, 125.0, 130.0]);
     }
 
     #[test]
     fn every_axis_has_three_ticks_whose_texts_do_not_meet() {
-        // Horizontally: values on half a drawing and more, times and percentiles also in one of three panels side by
-        // side. Vertically: as low as one of four panels, one below the other.
         let (wide, narrow, low) = ((462.0, 62.0, true), (160.0, 62.0, true), (62.0, 36.0, false));
         let decade = |power: i32| 10_f64.powi(power);
         let ratios = [1.000_02, 1.001, 1.02, 1.5, 2.0, 6.0, 9.9, 11.0, 80.0, 1e3, 1e6, 1e12];

@@ -1,4 +1,5 @@
-//! Confidence bands: filled where both ends are known, paler where the samples leave an end without a bound.
+//! Confidence bands: filled where both ends are known, paler where the samples leave an end without
+//! a bound.
 
 use super::{
     canvas::{Canvas, Stroke},
@@ -6,14 +7,12 @@ use super::{
 };
 use crate::model::Ci;
 
-/// The direction of the intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Along {
     X,
     Y,
 }
 
-/// Draws the intervals at these positions of the other axis; an end without a bound reaches the edge of the frame.
 pub(super) fn draw_band(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -37,8 +36,7 @@ pub(super) fn draw_band(
     }
 }
 
-/// Draws a line that is dotted from the share on where fewer than 10 samples lie beyond. `share_of` returns the share
-/// of a point; points ascend in it.
+/// Dotted where fewer than 10 samples lie beyond. Points ascend in `share_of`.
 pub(super) fn draw_thinning(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -61,20 +59,16 @@ pub(super) fn draw_thinning(
     frame.line(canvas, tail, Stroke { dashes: DOTTED, ..stroke });
 }
 
-/// The note for such a line.
 pub(super) const THIN_LINE: &str = "~ dotted: fewer than 10 samples beyond";
 const DOTTED: &str = "3 4";
 
-/// Intervals, and which of their ends are open.
 type Run<'i> = (&'i [(f64, Ci)], [bool; 2]);
 
-/// The note for a band that is open somewhere.
 pub(super) fn note(mut intervals: impl Iterator<Item = Ci>) -> &'static str {
     if intervals.any(|ci| ci.contains(&None)) { "pale: the samples set no bound" } else { "" }
 }
 
-/// Adjacent intervals with the same open ends. Those with an open end include their neighbours, so that there is no
-/// gap.
+/// Open runs include their neighbours, to leave no gap.
 fn runs(intervals: &[(f64, Ci)]) -> Vec<Run<'_>> {
     let open = |(_, ci): &(f64, Ci)| ci.map(|end| end.is_none());
     let mut runs = Vec::new();
@@ -89,7 +83,6 @@ fn runs(intervals: &[(f64, Ci)]) -> Vec<Run<'_>> {
     runs
 }
 
-/// Beyond any axis, but finite.
 const FAR: f64 = 1e12;
 
 #[cfg(test)]
@@ -103,7 +96,6 @@ mod tests {
         let intervals = [closed(0.0), closed(1.0), open(2.0), open(3.0)];
         let runs = runs(&intervals);
         assert_eq!(runs[0], (&intervals[..2], [false, false]));
-        // From the last closed interval.
         assert_eq!(runs[1], (&intervals[1..], [false, true]));
     }
 }

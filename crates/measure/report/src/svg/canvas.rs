@@ -4,10 +4,8 @@ use std::fmt::Write;
 
 use super::palette::{FONT, INK, MUTED, SURFACE};
 
-/// A point in the drawing: distance from its left edge, and from its top edge.
 pub(super) type Point = (f64, f64);
 
-/// The stroke of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stroke {
     pub(super) color: &'static str,
@@ -23,14 +21,13 @@ impl Stroke {
     }
 }
 
-/// The style of text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lettering {
     pub(super) size: f64,
     pub(super) color: &'static str,
     pub(super) anchor: Anchor,
     pub(super) weight: u32,
-    /// Whether the text has a rim in the background colour, so that lines do not cross it.
+    /// So that lines do not cross the text.
     pub(super) halo: bool,
 }
 
@@ -44,7 +41,6 @@ impl Lettering {
     }
 }
 
-/// Which part of a text is at its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -52,7 +48,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing that is being built.
 #[derive(Debug)]
 pub(super) struct Canvas {
     body: String,
@@ -66,22 +61,19 @@ impl Default for Canvas {
 }
 
 impl Canvas {
-    /// For a drawing that needs more or less than the height of a slide.
     pub(super) fn of_height(height: f64) -> Self {
         Self { body: String::new(), height }
     }
 
-    /// Begins a named group; [`Self::close`] ends it. The name helps people who read the file.
+    /// [`Self::close`] ends it.
     pub(super) fn open(&mut self, class: &str) {
         let _ = writeln!(self.body, "<g class=\"{class}\">");
     }
 
-    /// Ends the most recent group.
     pub(super) fn close(&mut self) {
         self.body.push_str("</g>\n");
     }
 
-    /// A line through points. Invisible details are left out.
     pub(super) fn line(&mut self, points: &[Point], stroke: Stroke) {
         let path = path(points);
         if !path.is_empty() {
@@ -89,7 +81,6 @@ impl Canvas {
         }
     }
 
-    /// A filled area without an edge.
     pub(super) fn area(&mut self, points: &[Point], color: &str, opacity: f64) {
         let path = path(points);
         if !path.is_empty() {
@@ -97,7 +88,7 @@ impl Canvas {
         }
     }
 
-    /// Rectangles of one colour: left, top, right and bottom of each. Rectangles with a common edge leave no gap.
+    /// Left, top, right and bottom of each. Rectangles with a common edge leave no gap.
     pub(super) fn cells(&mut self, cells: &[[f64; 4]], color: &str) {
         if cells.is_empty() {
             return;
@@ -106,13 +97,12 @@ impl Canvas {
         for cell in cells {
             let [left, top, right, bottom] = cell.map(|edge| (edge * 10.0).round() / 10.0);
             let (left, right) = (short(left), short(right));
-            // Edges instead of sizes: sums of sizes differ by rounding errors, which are visible as gaps.
+            // Edges, not sizes: rounding errors of summed sizes are visible as gaps.
             let _ = write!(path, "M{left} {}H{right}V{}H{left}z", short(top), short(bottom));
         }
         let _ = writeln!(self.body, "<path d=\"{path}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>");
     }
 
-    /// A disc with a rim; `fill` and `rim` are colours.
     pub(super) fn dot(&mut self, (x, y): Point, radius: f64, fill: &str, rim: &str) {
         let _ = writeln!(
             self.body,
@@ -123,7 +113,6 @@ impl Canvas {
         );
     }
 
-    /// Round spots of one colour.
     pub(super) fn spots(&mut self, places: &[Point], diameter: f64, color: &str, opacity: f64) {
         let mut path = String::new();
         for (x, y) in places {
@@ -140,7 +129,6 @@ impl Canvas {
         }
     }
 
-    /// Crosses of one colour, of this width and height.
     pub(super) fn crosses(&mut self, places: &[Point], size: f64, color: &str) {
         let half = size / 2.0;
         let stroke = |(x, y): &Point, rise: f64| {
@@ -157,7 +145,7 @@ impl Canvas {
         }
     }
 
-    /// Text whose middle is at the height of the point.
+    /// The middle of the text is at the height of the point.
     pub(super) fn text(&mut self, (x, y): Point, text: &str, lettering: Lettering) {
         let Lettering { size, color, anchor, weight, halo } = lettering;
         let anchor = match anchor {
@@ -166,8 +154,7 @@ impl Canvas {
             Anchor::End => " text-anchor=\"end\"",
         };
         let weight = if weight == 400 { String::new() } else { format!(" font-weight=\"{weight}\"") };
-        // Some programs do not support dominant-baseline: 0.35 of the size below the middle is the baseline of digits
-        // and capitals.
+        // Some programs do not support dominant-baseline: the baseline is 0.35 of the size below.
         let place = format!(
             "x=\"{}\" y=\"{}\" font-size=\"{}\"{anchor}{weight}",
             short(x),
@@ -186,7 +173,6 @@ impl Canvas {
         let _ = writeln!(self.body, "<text {place} fill=\"{color}\">{text}</text>");
     }
 
-    /// The file: the drawing with its title, and a description for people who cannot see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (title, description, body) = (escape(title), escape(description), self.body);
         let height = short(self.height);
@@ -198,9 +184,7 @@ impl Canvas {
     }
 }
 
-/// The width of every drawing.
 pub(super) const WIDTH: f64 = 960.0;
-/// The height of a drawing: 16 to 9, like slides.
 const HEIGHT: f64 = 540.0;
 
 fn attributes(stroke: Stroke) -> String {
@@ -213,7 +197,7 @@ fn attributes(stroke: Stroke) -> String {
     )
 }
 
-/// Text for an element or an attribute. Characters that XML cannot hold become U+FFFD.
+/// Characters that XML cannot hold become U+FFFD.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -223,7 +207,8 @@ fn escape(text: &str) -> String {
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
-            // XML 1.0, section 2.2: of control characters only these three, and no U+FFFE and U+FFFF.
+            // XML 1.0, section 2.2: of control characters only these three, and no U+FFFE and
+            // U+FFFF.
             '\t' | '\n' | '\r' => escaped.push(' '),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             c => escaped.push(c),
@@ -232,13 +217,11 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// A tenth of a unit is finer than the eye can see.
 fn short(value: f64) -> String {
     let value = (value * 10.0).round() / 10.0;
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// Path data of a line; empty if none of it can be drawn.
 fn path(points: &[Point]) -> String {
     let drawable: Vec<Point> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
@@ -249,7 +232,7 @@ fn path(points: &[Point]) -> String {
     path
 }
 
-/// The fewest points whose line stays within [`TOLERANCE`] of theirs (Douglas and Peucker, 1973).
+/// The fewest points whose line stays within [`TOLERANCE`] (Douglas and Peucker, 1973).
 fn simplified(points: &[Point]) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();
@@ -268,7 +251,6 @@ fn simplified(points: &[Point]) -> Vec<Point> {
     points.iter().zip(is_kept).filter_map(|(&point, is_kept)| is_kept.then_some(point)).collect()
 }
 
-/// The distance of a point from the line between two others.
 fn distance((x, y): Point, (from_x, from_y): Point, (to_x, to_y): Point) -> f64 {
     let (along_x, along_y) = (to_x - from_x, to_y - from_y);
     let length = along_x.hypot(along_y);
@@ -279,7 +261,6 @@ fn distance((x, y): Point, (from_x, from_y): Point, (to_x, to_y): Point) -> f64 
     (x - from_x - nearest * along_x).hypot(y - from_y - nearest * along_y)
 }
 
-/// A fifth of a unit, which is less than the width of a line.
 const TOLERANCE: f64 = 0.2;
 
 #[cfg(test)]
@@ -310,13 +291,11 @@ mod tests {
     fn cells_side_by_side_leave_no_gap() {
         let mut canvas = Canvas::default();
         canvas.cells(&[[0.06, 0.0, 3.33, 1.0], [3.33, 0.0, 6.58, 1.0]], "red");
-        // 3.33 is 3.3 as a right edge and as a left one.
         assert!(canvas.finish("", "").contains("M0.1 0H3.3V1H0.1zM3.3 0H6.6V1H3.3z"));
     }
 
     #[test]
     fn a_line_of_many_points_stays_small() {
-        // A sine of ten periods over 900 units: some tens of points per period instead of 10 000.
         let sine: Vec<Point> = (0..100_000)
             .map(|i| f64::from(i) / 100_000.0)
             .map(|t| (900.0 * t, 200.0 * (t * 62.8).sin()))

@@ -1,4 +1,5 @@
-//! The CDF of all sides: latency on x, the share of requests completed by then on y, in percent or in nines.
+//! The CDF of all sides: latency on x, the share of requests completed by then on y, in percent or
+//! in nines.
 
 use super::{
     axis::Scale,
@@ -12,12 +13,9 @@ use super::{
 };
 use crate::model::{Band, Ci, Report, SideCharts};
 
-/// The scale of the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Axis {
-    /// Percent.
     Percent,
-    /// Nines, which spread out the tail.
     Nines,
 }
 
@@ -31,7 +29,7 @@ impl Axis {
         }
     }
 
-    /// The position of a share on the scale; `None` for the slowest sample, which no number of nines reaches.
+    /// `None` for the slowest sample, which no number of nines reaches.
     fn value(self, share: f64) -> Option<f64> {
         match self {
             Self::Percent => Some(share * 100.0),
@@ -40,7 +38,6 @@ impl Axis {
     }
 }
 
-/// The chart, if there is a side.
 pub(super) fn draw(report: &Report, axis: Axis) -> Option<String> {
     if report.charts.is_empty() {
         return None;
@@ -92,7 +89,7 @@ fn name_lines(canvas: &mut Canvas, frame: &Frame, report: &Report, axis: Axis) {
         report.charts.iter().map(|chart| dense(&frame.places(curve(chart, axis)))).collect();
     let mut labels = Labels::new(frame, &lines);
     for (index, chart) in report.charts.iter().enumerate() {
-        // A line is steep in its middle, and farthest from the others there; other positions follow.
+        // A line is steepest in its middle, and farthest from the others there.
         let middle = f64::midpoint(frame.top, frame.bottom);
         let mut anchors: Vec<Point> = lines[index].iter().copied().step_by(3).collect();
         anchors.sort_by(|a, b| (a.1 - middle).abs().total_cmp(&(b.1 - middle).abs()));

@@ -1,4 +1,5 @@
-//! How much slower the second side is than the first, by percentile, with its band and the crossovers.
+//! How much slower the second side is than the first, by percentile, with its band and the
+//! crossovers.
 
 use super::{
     axis::Scale,
@@ -15,7 +16,6 @@ use crate::{
     text::{self, percent},
 };
 
-/// The chart, if sides were compared: every other side against the first.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let curves: Vec<&DifferenceCurve> =
         report.differences.iter().filter(|curve| curve.share.len() > 1).collect();
@@ -53,8 +53,7 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     ))
 }
 
-/// "steady is 44.1 ms slower than swift at the median, but 290 ms faster at p99". If the interval contains 0, neither
-/// side is called faster.
+/// If the interval contains 0, neither side is called faster.
 fn statement(curve: &DifferenceCurve, thick: f64) -> String {
     let (first, second) = (name(&curve.first), name(&curve.second));
     let mark = |share: f64| if share >= thick { THIN } else { "" };
@@ -79,7 +78,6 @@ fn statement(curve: &DifferenceCurve, thick: f64) -> String {
     }
 }
 
-/// The second side compared with the first at a percentile.
 enum Relation {
     By(f64),
     Level,
@@ -95,7 +93,6 @@ impl Relation {
         };
         match at(&curve.difference_ms) {
             0.0 => Self::Level,
-            // An end that is NaN bounds nothing.
             _ if !(curve.ci_ms.is_empty() || end(0) > 0.0 || end(1) < 0.0) => Self::Unclear,
             by => Self::By(by),
         }
@@ -116,8 +113,7 @@ fn signed(curve: &DifferenceCurve, share: f64) -> String {
     text::difference(interpolated(&curve.share, &curve.difference_ms, share))
 }
 
-/// A range that contains the differences, 0, and the band unless it would dwarf them. A tail of few samples
-/// that would dwarf everything else is cut, and [`name_all`] writes its extent.
+/// Cuts a tail of few samples that would dwarf the rest; [`name_all`] writes its extent.
 fn heights(curves: &[&DifferenceCurve], thick: f64) -> Scale {
     let ends = |most: f64| {
         let pairs = curves.iter().flat_map(|curve| curve.share.iter().zip(&curve.difference_ms));
@@ -134,7 +130,6 @@ fn heights(curves: &[&DifferenceCurve], thick: f64) -> Scale {
     let room = (high - low) * 0.5;
     let bands = curves.iter().flat_map(|curve| curve.ci_ms.iter().copied());
     let bands = bands.flatten().flatten().map(|end| end.clamp(low - room, high + room));
-    // On either side of 0 there is room for a line of text.
     let text = (high - low) * 0.12;
     Scale::linear(bands.chain([low.min(-text), high.max(text)]))
 }
@@ -149,7 +144,6 @@ fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &DifferenceCurve, index
     band::draw_thinning(canvas, frame, line.collect(), |(share, _)| share, thick, side_stroke(index, 2.5));
 }
 
-/// Names the areas above and below 0, the side of each curve if there are several, and the crossovers.
 fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&DifferenceCurve]) {
     let places = |curve: &DifferenceCurve| {
         let line = curve
@@ -189,7 +183,6 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     for (place, text) in named {
         labels.place(canvas, &text, &[place], Look::default(), &[]);
     }
-    // Each on its side of 0: from the edge of the frame inwards, at the left and then further right.
     let along = |edge: f64| {
         let step = 14.0_f64.copysign(zero - edge);
         let rows = |x: f64| {
@@ -215,7 +208,6 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     labels.place(canvas, &above, &along(frame.top), muted, &[]);
     labels.place(canvas, &below, &along(frame.bottom), muted, &[]);
     for (index, curve) in curves.iter().enumerate() {
-        // The last visible point of a line that is cut.
         let goes_to = curve.share.iter().rposition(|&share| share < 1.0).map(|at| curve.difference_ms[at]);
         let (Some(goes_to), Some(&seen)) = (goes_to, lines[index].iter().rfind(|place| frame.holds(**place)))
         else {
@@ -237,5 +229,4 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
 
 /// A tail of few samples may stretch the chart to this multiple of the rest.
 const DWARFED: f64 = 4.0;
-/// There is room for the names of this many crossovers.
 const CROSSOVERS: usize = 4;

@@ -1,5 +1,4 @@
-//! A report for tests: swift has the better median and a tail of lost packets, steady has neither. Made of seeded
-//! samples, with formulas where a comparison would resample.
+//! A report for tests: swift has the better median and a tail of lost packets, steady has neither.
 
 #![expect(clippy::cast_possible_truncation, reason = "positions in a list of 20 000")]
 
@@ -7,7 +6,6 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::model::*;
 
-/// Two sides with everything a report can hold.
 pub(crate) fn report() -> Report {
     static MADE: LazyLock<Report> = LazyLock::new(make);
     MADE.clone()
@@ -138,7 +136,6 @@ impl Samples {
     fn phases(&self) -> PhaseStack {
         let parts =
             [("dns", 0.02), ("connect", 0.2), ("tls", 0.2), ("send", 0.01), ("wait", 0.55), ("rest", 0.02)];
-        // Waiting makes up the rest that the median does not explain.
         let column = |(phase, part): (&str, f64)| {
             let at = |&share: &f64| {
                 let (all, median) = (self.quantile(share), self.quantile(0.5));
@@ -300,13 +297,13 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
     }
 }
 
-/// Near, with a delay that grows for a while, and 2 % lost packets that are retransmitted after 200 ms or more.
+/// With a delay that grows for a while, and 2 % lost packets, retransmitted after 200 ms or more.
 fn swift(draws: &mut Draws, time: f64) -> f64 {
     let usual = 95.0 * (0.25 * draws.normal()).exp() * if (0.65..0.8).contains(&time) { 1.3 } else { 1.0 };
     if draws.uniform() < 0.02 { usual + 200.0 + 300.0 * -draws.uniform().ln() } else { usual }
 }
 
-/// Far, with hardly any spread.
+/// Hardly any spread.
 fn steady(draws: &mut Draws, _: f64) -> f64 {
     140.0 * (0.1 * draws.normal()).exp()
 }
@@ -320,13 +317,11 @@ impl Draws {
         (((self.0 >> 11) as f64) + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// The sum of twelve.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
 
-/// Every half percent, and then the last samples one by one.
 fn shares() -> Vec<f64> {
     let body = (0..198).map(|i| f64::from(i) / 200.0);
     let tail = (0..=200_u32).map(|i| 1.0 - 0.01 * (1.0 - f64::from(i) / 200.0));

@@ -1,5 +1,5 @@
-//! The expected experienced latency by the number of requests that a person needs, and where the lead changes as
-//! pages grow.
+//! The expected experienced latency by the number of requests that a person needs, and where the
+//! lead changes as pages grow.
 
 use super::{
     axis::Scale,
@@ -16,7 +16,6 @@ use crate::{
     text::count,
 };
 
-/// The chart, unless a page is one request.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let most = report.charts.iter().map(|chart| chart.experienced.len()).min().filter(|&most| most > 1)?;
     let leads = leads(report, most);
@@ -59,14 +58,12 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     Some(finish(report, canvas, &title, &figures(report, most)))
 }
 
-/// The number of requests from which on fewer than 10 samples decide the wait of the median person: thin_above^N =
-/// 1/2.
+/// Above this, fewer than 10 samples decide the wait of the median person: thin_above^N = 1/2.
 fn thin_pages(report: &Report, side: usize) -> f64 {
     let thin = thin_from(report, &[side]);
     if thin >= 1.0 { f64::INFINITY } else { 0.5_f64.ln() / thin.ln() }
 }
 
-/// The waits on real pages of a side's recording, to compare with the model.
 struct Observed {
     side: usize,
     requests: usize,
@@ -75,7 +72,6 @@ struct Observed {
     model_ms: f64,
 }
 
-/// For each side with enough page views.
 fn observed(report: &Report, most: usize) -> Vec<Observed> {
     let of = |(side, one): (usize, &SideIndependence)| {
         let pages = one.pages.as_ref().filter(|pages| pages.conclusive)?;
@@ -88,7 +84,7 @@ fn observed(report: &Report, most: usize) -> Vec<Observed> {
     report.comparison.independence.sides.iter().enumerate().filter_map(of).collect()
 }
 
-/// Where the real pages of two sides have another winner than the model; real pages take precedence.
+/// Real pages take precedence over the model.
 fn contradiction(report: &Report, observed: &[Observed]) -> Option<String> {
     let [a, b] = observed else { return None };
     let (real, model) = (a.ms - b.ms, a.model_ms - b.model_ms);
@@ -111,7 +107,6 @@ fn curve(report: &Report, index: usize, most: usize) -> impl Iterator<Item = (f6
     entries.zip(1_u32..).map(|(one, requests)| (f64::from(requests), one.expected_ms))
 }
 
-/// The side with the lowest expected latency, by ranges of numbers of requests.
 fn leads(report: &Report, most: usize) -> Vec<(usize, usize)> {
     let best = |entry: usize| {
         let by = |&a: &usize, &b: &usize| {
@@ -162,7 +157,6 @@ fn statement(report: &Report, leads: &[(usize, usize)], most: usize) -> String {
     }
 }
 
-/// The page of the report: a vertical line, and the intervals of the sides there.
 fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
     let requests = report.comparison.page.effective_requests;
     if requests as usize > most || requests <= 1 {
@@ -179,7 +173,6 @@ fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
     }
 }
 
-/// The changes of the lead, the page of the report and the real pages, each with its name.
 fn mark(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -212,7 +205,6 @@ fn mark(
         }
         let place = frame.at(x, one.ms);
         canvas.dot(place, 5.5, SURFACE, side(one.side));
-        // One name for all of them.
         let name = if one.side == observed[0].side { "real pages" } else { "" };
         named.push((place, name.to_owned(), true));
     }
@@ -241,7 +233,5 @@ fn figures(report: &Report, most: usize) -> String {
     (0..report.charts.len()).map(at).collect::<Vec<_>>().join(" ")
 }
 
-/// The note for a line that few samples decide.
 const THIN_PAGES: &str = "~ dotted: fewer than 10 samples decide";
-/// There is room for the names of this many changes of the lead.
 const MARKED: usize = 3;

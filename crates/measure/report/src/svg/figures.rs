@@ -17,8 +17,8 @@ mod multiples;
 mod scatter;
 mod timeline;
 
-/// The charts of a document of figures: file names ("timeline.svg") and contents. Further charts of a kind are
-/// numbered ("timeline-2.svg"). Empty charts have no file.
+/// File names ("timeline.svg", "timeline-2.svg") and contents of the charts. Empty charts have no
+/// file.
 pub fn figures(figures: &Figures) -> Vec<(String, String)> {
     let mut used = std::collections::BTreeSet::new();
     let mut files = Vec::new();
@@ -34,7 +34,6 @@ pub fn figures(figures: &Figures) -> Vec<(String, String)> {
     files
 }
 
-/// Panels that are drawn together.
 enum Group<'f> {
     Timelines(Vec<&'f Timeline>),
     Scatters(Vec<&'f Scatter>),
@@ -42,7 +41,6 @@ enum Group<'f> {
     Bars(&'f crate::model::figures::Bars),
 }
 
-/// Groups adjacent timelines, and adjacent scatters with the same axes; each other panel is a separate group.
 fn groups(panels: &[Panel]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     for panel in panels {
@@ -62,7 +60,6 @@ fn alike(group: &[&Scatter], next: &Scatter) -> bool {
     group.iter().all(|one| (&one.x, &one.y) == (&next.x, &next.y))
 }
 
-/// A drawing with its heading: the statement, and the conditions after `what`, which may be empty.
 fn headed(figures: &Figures, statement: &str, what: &str, height: f64) -> Canvas {
     let mut canvas = Canvas::of_height(height);
     let conditions = conditions(figures, what);
@@ -70,7 +67,6 @@ fn headed(figures: &Figures, statement: &str, what: &str, height: f64) -> Canvas
     canvas
 }
 
-/// The file; `sentences` describe in words what is drawn.
 fn finish<'s>(
     figures: &Figures,
     canvas: Canvas,
@@ -82,7 +78,6 @@ fn finish<'s>(
     canvas.finish(&plain(statement), plain(&description).trim())
 }
 
-/// "throughput by round trip; kernel 6.18; round trip 300 ms".
 fn conditions(figures: &Figures, what: &str) -> String {
     let named = figures.conditions.iter().map(|one| format!("{} {}", one.name, one.value));
     let what = (!what.is_empty()).then(|| what.to_owned());
@@ -91,8 +86,6 @@ fn conditions(figures: &Figures, what: &str) -> String {
     plain(&format!("{invalid}{}", all.join("; ")))
 }
 
-/// Writes the heading of a panel: its title with the title of its vertical axis, and its sentence. Returns where it
-/// ends.
 fn write_panel_heading(canvas: &mut Canvas, place: &Place, title: &str, y: &Axis, sentence: &str) -> f64 {
     let left = place.left + MARGIN;
     let title = fitted(title, 15.0, (place.right - left - MARGIN) / 1.1);
@@ -111,7 +104,6 @@ fn write_panel_heading(canvas: &mut Canvas, place: &Place, title: &str, y: &Axis
     bottom
 }
 
-/// A scale that holds these values of an axis, as `on` converts them.
 fn scale(of: &Axis, values: impl IntoIterator<Item = f64>) -> axis::Scale {
     match of.scale {
         Scale::Linear => axis::Scale::linear(values),
@@ -120,12 +112,10 @@ fn scale(of: &Axis, values: impl IntoIterator<Item = f64>) -> axis::Scale {
     }
 }
 
-/// A value in the unit of its axis: shares in percent.
 fn on(of: &Axis, value: f64) -> f64 {
     if of.scale == Scale::Share { value * 100.0 } else { value }
 }
 
-/// Draws a line, with its gaps and its steps, or its crosses.
 fn draw_line(canvas: &mut Canvas, frame: &Frame, line: &Line, (x, y): (&Axis, &Axis), stroke: Stroke) {
     if line.look == Look::Crosses {
         let places = frame.places(line.points().map(|(at, value)| (on(x, at), on(y, value))));
@@ -147,33 +137,26 @@ fn draw_line(canvas: &mut Canvas, frame: &Frame, line: &Line, (x, y): (&Axis, &A
     }
 }
 
-/// Each value holds until the next.
 fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let corners = points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
     corners.chain(points.last().copied()).collect()
 }
 
-/// The height of a line's last value, where its name is written, and the name.
 fn name_end(frame: &Frame, line: &Line, y: &Axis) -> Option<(f64, String)> {
     let (_, last) = line.points().last()?;
     Some((frame.at(0.0, on(y, last)).1.clamp(frame.top, frame.bottom), label(&line.name, LETTERS)))
 }
 
-/// Room for these names and the dots before them.
 fn name_room<'n>(names: impl IntoIterator<Item = &'n str>) -> f64 {
     let widest = names.into_iter().map(|name| width(&label(name, LETTERS), 15.0)).fold(20.0, f64::max);
     widest.min(WIDEST_NAME) + 34.0
 }
 
-/// This many letters of a name fit next to a drawing.
 const LETTERS: usize = 14;
-/// At most this much of its width.
 const WIDEST_NAME: f64 = 150.0;
-/// Columns to which a line is thinned further: a drawing is 912 wide, and lines are about 2 wide.
+/// A drawing is 912 wide, and lines are about 2 wide.
 const COLUMNS: f64 = 450.0;
-/// From the edge of a panel to its text.
 const MARGIN: f64 = 8.0;
-/// This many lines of a sentence fit above a panel.
 const SENTENCE_LINES: usize = 2;
 
 #[cfg(test)]

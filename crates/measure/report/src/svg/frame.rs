@@ -7,7 +7,6 @@ use super::{
 };
 use crate::text::label;
 
-/// A rectangle with a scale along each edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -19,14 +18,14 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The position of a pair of values; outside the rectangle if a linear scale does not hold them.
+    /// Outside the rectangle if a linear scale does not hold the values.
     pub(super) fn at(&self, x: f64, y: f64) -> Point {
         let across = self.x.position(x) * (self.right - self.left);
         let up = self.y.position(y) * (self.bottom - self.top);
         (self.left + across, self.bottom - up)
     }
 
-    /// The same with the room to its left that the numbers of its vertical axis need, from `edge` on.
+    /// For the numbers of the vertical axis, from `edge` on.
     pub(super) fn roomy(self, edge: f64) -> Self {
         let widest = self.y_ticks().iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
         Self { left: self.left.max(edge + widest + BESIDE + EDGE), ..self }
@@ -36,8 +35,7 @@ impl Frame {
         self.y.ticks(self.bottom - self.top, 36.0, |_| TICK)
     }
 
-    /// Draws grid, numbers and titles of both axes. The title of the vertical axis is above it, where it is readable,
-    /// with `remark` at its right.
+    /// `remark` is to the right of the title of the vertical axis.
     pub(super) fn axes(&self, canvas: &mut Canvas, x_title: &str, (y_title, remark): (&str, &str)) {
         canvas.open("x-axis");
         for (tick, text) in self.x.ticks(self.right - self.left, 62.0, |text| width(text, TICK)) {
@@ -65,7 +63,6 @@ impl Frame {
                 lettering,
             );
         }
-        // From the left edge of the numbers, so that the title is above both numbers and lines.
         let start = self.title_start();
         let taken = if remark.is_empty() { 0.0 } else { width(remark, TITLE) + 16.0 };
         if !y_title.is_empty() {
@@ -78,12 +75,10 @@ impl Frame {
         }
     }
 
-    /// The left end of text above the frame.
     pub(super) fn title_start(&self) -> f64 {
         self.left - 40.0
     }
 
-    /// A line through pairs of values, clipped to the rectangle.
     pub(super) fn line(
         &self,
         canvas: &mut Canvas,
@@ -95,7 +90,6 @@ impl Frame {
         }
     }
 
-    /// An area around pairs of values, clamped to the rectangle.
     pub(super) fn area(
         &self,
         canvas: &mut Canvas,
@@ -110,7 +104,6 @@ impl Frame {
         }
     }
 
-    /// The positions of pairs of values.
     pub(super) fn places(&self, values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Point> {
         values
             .into_iter()
@@ -119,12 +112,10 @@ impl Frame {
             .collect()
     }
 
-    /// Whether a point is within the rectangle.
     pub(super) fn holds(&self, (x, y): Point) -> bool {
         (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
     }
 
-    /// The parts of a line that lie within the rectangle.
     fn clipped(&self, points: &[Point]) -> Vec<Vec<Point>> {
         let mut runs: Vec<Vec<Point>> = Vec::new();
         for pair in points.windows(2) {
@@ -137,7 +128,7 @@ impl Frame {
         runs
     }
 
-    /// The part of a segment within the rectangle (Liang and Barsky, 1984).
+    /// Liang and Barsky, 1984.
     fn segment(&self, (x, y): Point, (to_x, to_y): Point) -> Option<(Point, Point)> {
         let (dx, dy) = (to_x - x, to_y - y);
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
@@ -153,15 +144,14 @@ impl Frame {
                 leave = leave.min(room / speed);
             }
         }
-        // The ends themselves where nothing is clipped, so that one segment ends exactly where the next one starts.
+        // Unclipped ends stay exact, so that segments join exactly.
         let start = if enter > 0.0 { (x + enter * dx, y + enter * dy) } else { (x, y) };
         let end = if leave < 1.0 { (x + leave * dx, y + leave * dy) } else { (to_x, to_y) };
         (enter <= leave).then_some((start, end))
     }
 }
 
-/// The approximate width of a text. Text cannot be measured here, so the widths are those of DejaVu Sans, the
-/// widest common font.
+/// Text cannot be measured here: widths are those of DejaVu Sans, the widest common font.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '/' | ' ' => 0.32,
@@ -176,7 +166,6 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// A text that fits into this room: complete, or without its middle.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     let letters = text.chars().count();
     let cut = (1..=letters).rev().map(|most| label(text, most)).find(|cut| width(cut, size) <= room);
@@ -184,9 +173,7 @@ pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
 }
 
 const TICK: f64 = 14.0;
-/// From the numbers of the upright axis to the frame.
 const BESIDE: f64 = 8.0;
-/// From the edge of the drawing to the nearest text.
 const EDGE: f64 = 4.0;
 const TITLE: f64 = 14.0;
 
@@ -207,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_line_that_leaves_and_returns_is_two() {
-        // From (100, 50) to (110, -50): it crosses the upper edge half-way, at 105; back down at 115.
+        // From (100, 50) to (110, -50): it crosses the upper edge half-way, at 105; back down at
+        // 115.
         let runs = frame().clipped(&frame().places([(0.0, 0.0), (1.0, 20.0), (2.0, 0.0), (4.0, 0.0)]));
         assert_eq!(
             runs,
@@ -218,7 +206,8 @@ mod tests {
 
     #[test]
     fn numbers_have_the_room_that_they_need() {
-        // From 0 to 1 in tenths: three characters of 0.62, 0.32 and 0.62, so 21.8 wide. With a gap of 36 in 50, two: 0, 0.5, 1.
+        // Three characters of 0.62, 0.32 and 0.62, so 21.8 wide. With a gap of 36 in 50, two: 0,
+        // 0.5, 1.
         let y = Scale::Linear { low: 0.0, high: 1.0 };
         let narrow = Frame { left: 10.0, y, ..frame() };
         assert!((narrow.roomy(0.0).left - (1.56 * 14.0 + 8.0 + 4.0)).abs() < 1e-9);

@@ -10,7 +10,7 @@ use crate::{
     text::{count, label, percent, plain, plural},
 };
 
-/// A drawing with its heading. `intervals` is how intervals are drawn ("bands"); empty if they are not.
+/// `intervals` is how intervals are drawn ("bands"); empty if they are not.
 pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
     let level = report.comparison.intervals.as_ref().filter(|_| !intervals.is_empty());
     let level = level
@@ -19,14 +19,12 @@ pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
     headed_with(report, title, &if level.is_empty() { page } else { format!("{page}; {level}") })
 }
 
-/// A drawing that is not about pages, with its heading; the remark goes into the conditions and may be empty.
 pub(super) fn headed_with(report: &Report, title: &str, remark: &str) -> Canvas {
     let mut canvas = Canvas::default();
     write_heading(&mut canvas, title, &conditions(report, remark), report.valid);
     canvas
 }
 
-/// Writes the statement of a drawing and the conditions, each in one line.
 pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, is_valid: bool) {
     let color = if is_valid { INK } else { INVALID };
     let (size, title) = shrunk(title, 22.0, 15.0, BOLD);
@@ -35,7 +33,6 @@ pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, 
     canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
 }
 
-/// A text in at most this many lines of this width; the last one is cut if the text is longer.
 pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -52,13 +49,11 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<Stri
     lines
 }
 
-/// The file: the drawing with the statement, its figures in words, and the conditions.
 pub(super) fn finish(report: &Report, canvas: Canvas, title: &str, figures: &str) -> String {
     let gap = if figures.is_empty() { "" } else { " " };
     canvas.finish(title, &format!("{}. {figures}{gap}{}.", plain(title), conditions(report, &page(report))))
 }
 
-/// "ttfb, page of 180 requests, 90 required; bands: 95 % intervals; n = 90 000 swift, 20 000 steady".
 fn conditions(report: &Report, remark: &str) -> String {
     let comparison = &report.comparison;
     let invalid = if report.valid { "" } else { INVALID_RUN };
@@ -72,7 +67,6 @@ fn conditions(report: &Report, remark: &str) -> String {
     format!("{invalid}{metric}{without}{gap}{remark}; n = {}", samples(&comparison.sides))
 }
 
-/// "90 000 a side" if all have the same number, else each with its name.
 fn samples(sides: &[Side]) -> String {
     let all_alike = sides.windows(2).all(|pair| pair[0].n == pair[1].n);
     match sides {
@@ -88,7 +82,6 @@ fn samples(sides: &[Side]) -> String {
     }
 }
 
-/// "page of 180 requests, 90 required".
 fn page(report: &Report) -> String {
     let page = &report.comparison.page;
     let requests = plural(page.requests.into(), "request");
@@ -98,8 +91,7 @@ fn page(report: &Report) -> String {
     format!("page of {requests}, {} required", count(page.effective_requests.into()))
 }
 
-/// A text in one line of the drawing: smaller if necessary, and cut at last. `weight` is how much wider than normal
-/// it is.
+/// Reduces the size first, then cuts. `weight` is the width relative to the normal weight.
 fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
     let room = WIDTH - 2.0 * MARGIN;
     let needed = width(text, size) * weight;
@@ -116,13 +108,10 @@ fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
     (size, if is_cut { format!("{}\u{2026}", text.trim_end()) } else { text })
 }
 
-/// Tolerance for sizes that were computed to fit, in units of the drawing.
+/// In units of the drawing.
 const ROUNDING: f64 = 0.01;
-/// Relative width of bold text.
 const BOLD: f64 = 1.1;
-/// This many sides are named in the conditions.
 const SIDES: usize = 4;
-/// From the edge of the drawing to its text.
 pub(super) const MARGIN: f64 = 24.0;
 pub(super) const INVALID: &str = "#9c2a00";
 pub(super) const INVALID_RUN: &str = "INVALID: the tool shaped these numbers. ";
@@ -146,7 +135,6 @@ mod tests {
         // 80 n: 80 x 0.62 x 1.1 x 23 = 1255 for 912, so 16.72.
         let (size, text) = shrunk(&"n".repeat(80), 23.0, 16.0, 1.1);
         assert!((size - 16.716).abs() < 0.01 && text.len() == 80);
-        // Made to fit, and not cut for what rounding leaves.
         for length in 60..83 {
             assert_eq!(shrunk(&"n".repeat(length), 23.0, 16.0, 1.1).1.len(), length);
         }

@@ -1,5 +1,5 @@
-//! The whole distribution of one side over time: the darker a cell, the more requests started then and had this
-//! latency.
+//! The whole distribution of one side over time: the darker a cell, the more requests started then
+//! and had this latency.
 
 use super::{
     axis::Scale,
@@ -15,7 +15,6 @@ use crate::{
     text::{count, plural, time},
 };
 
-/// The chart of a side, if its samples carry their time.
 pub(super) fn draw(report: &Report, side: usize) -> Option<String> {
     let chart = report.charts.get(side)?;
     let grid = Grid::new(chart.heat.as_ref()?)?;
@@ -48,7 +47,6 @@ pub(super) fn draw(report: &Report, side: usize) -> Option<String> {
     Some(finish(report, canvas, &title, &figures))
 }
 
-/// "intervals of 2 s; 24 samples of partial ones left out".
 fn remark(grid: &Grid, left_out: u64) -> String {
     let intervals = intervals_of(grid.interval_s);
     if left_out == 0 {
@@ -57,17 +55,14 @@ fn remark(grid: &Grid, left_out: u64) -> String {
     format!("{intervals}; {} of partial ones left out", plural(left_out, "sample"))
 }
 
-/// The counts in few enough cells for a small file, without the empty rows at the ends.
 struct Grid {
     start_s: f64,
     interval_s: f64,
     edges_ms: Vec<f64>,
-    /// The rows of each interval.
     columns: Vec<Vec<u64>>,
 }
 
 impl Grid {
-    /// `None` if there are no samples, or the columns do not match.
     fn new(heat: &Heat) -> Option<Self> {
         let rows = heat.edges_ms.len().checked_sub(1).filter(|&rows| rows > 0)?;
         let counts: Vec<Vec<u64>> = heat
@@ -97,7 +92,6 @@ impl Grid {
         })
     }
 
-    /// When an interval starts, seconds since the measurement's start.
     fn start_of(&self, column: usize) -> f64 {
         self.start_s + self.interval_s * column as f64
     }
@@ -106,7 +100,7 @@ impl Grid {
         self.columns.iter().flatten().copied().max().unwrap_or(0)
     }
 
-    /// A log scale of the edges; an edge at 0 is placed as far below the next as its row is high elsewhere.
+    /// An edge at 0 is placed one usual row below the next edge.
     fn latency(&self) -> Scale {
         let above = self.edges_ms.iter().copied().find(|&edge| edge > 0.0).unwrap_or(1.0);
         let high = self.edges_ms.last().copied().filter(|&edge| edge > above).unwrap_or(above * 2.0);
@@ -114,7 +108,7 @@ impl Grid {
         Scale::Log { low, high }
     }
 
-    /// Cells of one shade are one path; adjacent ones in time are one rectangle.
+    /// One path per shade keeps the file small.
     fn draw(&self, canvas: &mut Canvas, frame: &Frame, time: &Time) {
         let most = self.most();
         let mut by_shade: Vec<Vec<[f64; 4]>> = vec![Vec::new(); HEAT.len()];
@@ -140,7 +134,7 @@ impl Grid {
     }
 }
 
-/// The beginning and end of a fault as lines: a band would change the shades.
+/// Lines, because a band would change the shades.
 fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Report, mut free: f64) {
     for fault in &report.faults {
         let Some((left, right)) = span_of_fault(frame, time, fault) else { continue };
@@ -150,13 +144,12 @@ fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Repo
     }
 }
 
-/// The shade of a count, by its logarithm: a single sample is visible, and so are many.
+/// By the logarithm of the count, so that a single sample is visible.
 fn shade(samples: u64, most: u64) -> Option<usize> {
     let step = |shade: usize| (most as f64).powf(shade as f64 / HEAT.len() as f64);
     (samples > 0).then(|| (1..HEAT.len()).take_while(|&shade| samples as f64 > step(shade)).count())
 }
 
-/// The shades with the counts at their ends, at the bottom right below the frame.
 fn key(canvas: &mut Canvas, frame: &Frame, most: u64) {
     let (width, y) = (16.0, frame.bottom + 37.0);
     let text = |anchor| Lettering { anchor, ..Lettering::muted(14.0) };
@@ -183,7 +176,6 @@ mod tests {
 
     #[test]
     fn shades_go_by_the_logarithm() {
-        // 8 shades up to 256: each one doubles.
         assert_eq!(
             [0, 1, 2, 3, 4, 5, 128, 129, 256].map(|n| shade(n, 256)),
             [None, Some(0), Some(0), Some(1), Some(1), Some(2), Some(6), Some(7), Some(7)]
@@ -203,7 +195,6 @@ mod tests {
             left_out: 0,
         };
         let grid = Grid::new(&heat).unwrap();
-        // 500 intervals in groups of five, 90 rows with samples in groups of two.
         assert_eq!(
             (grid.interval_s, grid.columns.len(), grid.columns[0].len(), grid.edges_ms.len()),
             (5.0, 100, 45, 46)

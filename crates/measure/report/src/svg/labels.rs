@@ -6,7 +6,6 @@ use super::{
     palette::MUTED,
 };
 
-/// The labels of one frame: those already placed, and the lines to avoid.
 #[derive(Debug)]
 pub(super) struct Labels<'f> {
     frame: &'f Frame,
@@ -14,27 +13,23 @@ pub(super) struct Labels<'f> {
     obstacles: Vec<Point>,
 }
 
-/// The look of a label.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Look {
-    /// The colour of a dot before the text.
     pub(super) dot: Option<&'static str>,
     pub(super) is_muted: bool,
 }
 
 impl<'f> Labels<'f> {
-    /// `lines` are those drawn in the frame, as points.
     pub(super) fn new(frame: &'f Frame, lines: &[Vec<Point>]) -> Self {
         Self { frame, taken: Vec::new(), obstacles: lines.iter().flat_map(|line| dense(line)).collect() }
     }
 
-    /// Keeps labels away from a dot.
     pub(super) fn keep_off(&mut self, (x, y): Point, radius: f64) {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
-    /// Places the text next to the best of these anchors, earlier ones first; without a free position it is left out.
-    /// It keeps a larger distance from the lines `others`, so that it is not mistaken for their label.
+    /// Without a free position the text is left out. The distance from the lines `others` is
+    /// larger, so that it is not mistaken for their label.
     pub(super) fn place(
         &mut self,
         canvas: &mut Canvas,
@@ -46,7 +41,6 @@ impl<'f> Labels<'f> {
         let dot = if look.dot.is_some() { DOT } else { 0.0 };
         let text = &fitted(text, SIZE, (self.frame.right - self.frame.left) / 2.0 - dot);
         let width = width(text, SIZE) + dot;
-        // A line offers many anchors, a point only one.
         let distances: &[f64] = if anchors.len() == 1 { &[9.0, 24.0, 42.0] } else { &[9.0] };
         let mut best: Option<(f64, Point, Area)> = None;
         for (&anchor, order) in anchors.iter().zip(0_u32..) {
@@ -67,7 +61,7 @@ impl<'f> Labels<'f> {
         write(canvas, text, (area.left, f64::midpoint(area.top, area.bottom)), look);
     }
 
-    /// How many points of lines a label there would cover; `None` if it does not fit there at all.
+    /// `None` if the label does not fit.
     fn hits(&self, area: &Area, others: &[Point]) -> Option<u32> {
         let is_inside =
             self.frame.holds((area.left, area.top)) && self.frame.holds((area.right, area.bottom));
@@ -81,8 +75,7 @@ impl<'f> Labels<'f> {
     }
 }
 
-/// Names at the right ends of lines, moved apart where they would overlap, no further right than `edge`. Each has its
-/// height, text and dot. Names that do not fit into the height of the frame are counted.
+/// Counts names that do not fit into the height of the frame.
 pub(super) fn end_labels(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -109,15 +102,11 @@ pub(super) fn end_labels(
     }
 }
 
-/// The integer part of a small non-negative number.
 fn whole(number: f64) -> usize {
     (1..1000_u32).take_while(|&whole| f64::from(whole) <= number).count()
 }
 
-/// Ascending heights, moved as little as possible so that neighbours are a line apart: overlapping labels are
-/// spread around their middle.
 fn apart(heights: &[f64], line: f64, top: f64, bottom: f64) -> Vec<f64> {
-    // Each group: its middle and its size.
     let within = |middle: f64, size: f64| {
         let half = (size - 1.0) / 2.0 * line;
         (middle.min(bottom - half).max(top + half), size)
@@ -144,7 +133,6 @@ fn apart(heights: &[f64], line: f64, top: f64, bottom: f64) -> Vec<f64> {
     groups.into_iter().flat_map(members).collect()
 }
 
-/// Points every few units along a line.
 pub(super) fn dense(line: &[Point]) -> Vec<Point> {
     let mut points: Vec<Point> = line.first().copied().into_iter().collect();
     for pair in line.windows(2) {
@@ -163,7 +151,6 @@ pub(super) fn dense(line: &[Point]) -> Vec<Point> {
     points
 }
 
-/// Writes a label from its left end, with its dot before it.
 pub(super) fn write(canvas: &mut Canvas, text: &str, (x, y): Point, look: Look) {
     let lettering = if look.is_muted { Lettering::muted(SIZE) } else { Lettering::new(SIZE) };
     let mut start = x;
@@ -174,7 +161,6 @@ pub(super) fn write(canvas: &mut Canvas, text: &str, (x, y): Point, look: Look) 
     canvas.text((start, y), text, Lettering { halo: true, ..lettering });
 }
 
-/// The rectangle of a label.
 #[derive(Debug, Clone, Copy)]
 struct Area {
     left: f64,
@@ -197,7 +183,7 @@ impl Area {
     }
 }
 
-/// Positions around an anchor, the best first: right, above and below, left, then the corners.
+/// The best first: right, above and below, left, then the corners.
 fn around((x, y): Point, width: f64, distances: &[f64]) -> impl Iterator<Item = Area> {
     let height = SIZE * 1.3;
     distances.iter().flat_map(move |gap| {
@@ -217,8 +203,6 @@ fn around((x, y): Point, width: f64, distances: &[f64]) -> impl Iterator<Item = 
     })
 }
 
-/// A thin line to a label that had to be placed further away: among several points it must be clear which one it
-/// names.
 fn lead(canvas: &mut Canvas, (x, y): Point, area: &Area) {
     let end = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
     if (end.0 - x).hypot(end.1 - y) >= 16.0 {
@@ -227,7 +211,6 @@ fn lead(canvas: &mut Canvas, (x, y): Point, area: &Area) {
 }
 
 const SIZE: f64 = 15.0;
-/// The width of a dot before its text.
 const DOT: f64 = 15.0;
 const STEP: f64 = 4.0;
 
@@ -240,7 +223,6 @@ mod tests {
     fn labels_that_meet_share_their_middle() {
         assert_eq!(apart(&[50.0, 100.0], 20.0, 0.0, 200.0), [50.0, 100.0]);
         assert_eq!(apart(&[50.0, 50.0], 20.0, 0.0, 200.0), [40.0, 60.0]);
-        // At the lower edge they move up together.
         assert_eq!(apart(&[195.0, 200.0], 20.0, 0.0, 200.0), [180.0, 200.0]);
     }
 
@@ -262,7 +244,6 @@ mod tests {
         let frame = Frame { left: 0.0, top: 0.0, right: 400.0, bottom: 300.0, x: scale, y: scale };
         let mut canvas = Canvas::default();
         let mut labels = Labels::new(&frame, &[]);
-        // A dot to the right of the anchor: the label goes above it, as with a line there.
         labels.keep_off((120.0, 150.0), 5.0);
         labels.place(&mut canvas, "p50", &[(100.0, 150.0)], Look::default(), &[]);
         assert!(canvas.finish("", "").contains("y=\"136.5\""));
@@ -272,12 +253,12 @@ mod tests {
     fn a_label_keeps_off_the_line() {
         let scale = Scale::Linear { low: 0.0, high: 1.0 };
         let frame = Frame { left: 0.0, top: 0.0, right: 400.0, bottom: 300.0, x: scale, y: scale };
-        // A line to the right of its anchor, so the label goes above it.
         let line = vec![(100.0, 150.0), (400.0, 150.0)];
         let mut canvas = Canvas::default();
         Labels::new(&frame, &[line]).place(&mut canvas, "p50", &[(100.0, 150.0)], Look::default(), &[]);
         let svg = canvas.finish("", "");
-        // Above by the gap of 9 and half its height of 19.5: 131.25, and 0.35 x 15 down to the base of the text.
+        // Above by the gap of 9 and half its height of 19.5: 131.25, and 0.35 x 15 down to the base
+        // of the text.
         assert!(svg.contains("y=\"136.5\""), "{svg}");
     }
 }

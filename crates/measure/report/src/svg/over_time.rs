@@ -1,4 +1,5 @@
-//! Percentiles over time with the maximum: one panel per side, all with the same scales, faults as labelled bands.
+//! Percentiles over time with the maximum: one panel per side, all with the same scales, faults as
+//! labelled bands.
 
 use super::{
     axis::Scale,
@@ -15,7 +16,6 @@ use crate::{
     text::{label, plural, rounded},
 };
 
-/// The chart, if samples carry their time.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let charts = report.charts.iter().enumerate();
     let timed = charts.filter_map(|(index, chart)| {
@@ -45,7 +45,6 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     Some(finish(report, canvas, &title, ""))
 }
 
-/// "intervals of 2 s; 24 samples of partial ones left out; ~ fewer than 10 samples beyond".
 fn remark(report: &Report, timed: &[(usize, &OverTime)]) -> String {
     let left_out = |chart: &SideCharts| chart.over_time.as_ref().map_or(0, |over| over.left_out);
     let left_out: u64 = report.charts.iter().map(left_out).sum();
@@ -59,12 +58,10 @@ fn remark(report: &Report, timed: &[(usize, &OverTime)]) -> String {
     said.join("; ")
 }
 
-/// "intervals of 0.5 s".
 pub(super) fn intervals_of(interval_s: f64) -> String {
     format!("intervals of {} s", rounded(interval_s, 6))
 }
 
-/// Seconds since the start in a unit that suits their range.
 pub(super) struct Time {
     start_s: f64,
     end_s: f64,
@@ -99,7 +96,6 @@ impl Time {
         format!("time since the start ({})", self.unit.0)
     }
 
-    /// "312 s", "5.2 min".
     fn moment(&self, seconds: f64) -> String {
         let value = self.value(seconds);
         if value.fract() == 0.0 {
@@ -110,7 +106,6 @@ impl Time {
     }
 }
 
-/// "The slowest request took 2 310 ms with swift at 215 s, 210 ms with steady at 95 s"; of more sides, the slowest.
 fn statement(report: &Report, timed: &[(usize, &OverTime)]) -> String {
     let time = Time::spanning(timed);
     let peak = |over: &OverTime| over.max_ms.iter().copied().fold(0.0, f64::max);
@@ -134,7 +129,6 @@ fn statement(report: &Report, timed: &[(usize, &OverTime)]) -> String {
     }
 }
 
-/// The frame of a panel: numbers to its left, names of lines to its right.
 pub(super) fn frame(panel: &Panel, x: Scale, y: Scale) -> Frame {
     Frame {
         left: panel.left + 62.0,
@@ -146,7 +140,7 @@ pub(super) fn frame(panel: &Panel, x: Scale, y: Scale) -> Frame {
     }
 }
 
-/// Writes the side's name above its panel, which ends at `edge`; returns where the name ends.
+/// Returns where the name ends.
 pub(super) fn name_panel(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -167,7 +161,6 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize,
             let middle = |at: usize| time.value(over.start_s[at] + over.interval_s / 2.0);
             let points = run.clone().filter_map(|at| Some((middle(at), *(line.values)(over).get(at)?)));
             if run.len() == 1 {
-                // A single interval makes no visible line.
                 for place in frame.places(points) {
                     canvas.dot(place, 2.0, side(index), side(index));
                 }
@@ -185,7 +178,7 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize,
     end_labels(canvas, frame, &ends.collect::<Vec<_>>(), edge);
 }
 
-/// Runs of intervals without gaps: a line across an interval without samples would claim samples there.
+/// Runs of intervals without gaps: a line across a gap would claim samples there.
 fn runs(over: &OverTime) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
     for at in 0..over.start_s.len() {
@@ -197,7 +190,6 @@ fn runs(over: &OverTime) -> Vec<std::ops::Range<usize>> {
     runs
 }
 
-/// Bands for faults; their names have room from `free` on.
 fn mark_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, faults: &[FaultMark], mut free: f64) {
     for fault in faults {
         let Some((left, right)) = span_of_fault(frame, time, fault) else { continue };
@@ -210,7 +202,6 @@ fn mark_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, faults: &[FaultM
     }
 }
 
-/// The ends of a fault in the frame; `None` if it is outside.
 pub(super) fn span_of_fault(frame: &Frame, time: &Time, fault: &FaultMark) -> Option<(f64, f64)> {
     let until_s = fault.until_s.unwrap_or(time.end_s).min(time.end_s);
     if fault.at_s >= time.end_s || until_s < time.start_s {
@@ -220,8 +211,7 @@ pub(super) fn span_of_fault(frame: &Frame, time: &Time, fault: &FaultMark) -> Op
     Some((left, frame.at(time.value(until_s), 0.0).0.max(left + 1.0)))
 }
 
-/// Writes a fault's name above the frame, if it fits after the previous one, which ends at `free`; returns where it
-/// ends.
+/// Leaves out a name that does not fit after `free`. Returns its end.
 pub(super) fn name_fault(canvas: &mut Canvas, frame: &Frame, fault: &FaultMark, left: f64, free: f64) -> f64 {
     let text = label(&fault.label, 40);
     let end = left + 5.0 + width(&text, 13.0);
@@ -233,7 +223,6 @@ pub(super) fn name_fault(canvas: &mut Canvas, frame: &Frame, fault: &FaultMark, 
     end + 12.0
 }
 
-/// A vertical line where the latency changed for a longer time.
 pub(super) fn mark_shifts(canvas: &mut Canvas, frame: &Frame, time: &Time, shifts: &[Shift]) {
     let mut free = f64::NEG_INFINITY;
     for shift in shifts {
@@ -252,7 +241,6 @@ pub(super) fn mark_shifts(canvas: &mut Canvas, frame: &Frame, time: &Time, shift
     }
 }
 
-/// A line of a panel.
 struct Line {
     name: &'static str,
     /// Samples that an interval needs so that ten lie beyond: 10/(1 - share).
@@ -263,7 +251,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether fewer than 10 samples lie beyond it in the median interval.
+    /// In the median interval.
     fn is_thin(&self, over: &OverTime) -> bool {
         let mut counts = over.count.clone();
         counts.sort_unstable();

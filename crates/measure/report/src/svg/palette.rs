@@ -12,18 +12,15 @@ pub(super) const FAULT: &str = "#b3831a";
 pub(super) const FONT: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/// The colour of a side.
 pub(super) fn side(index: usize) -> &'static str {
     SIDES[index % SIDES.len()]
 }
 
-/// A line of a side. If there are more sides than colours, dashes distinguish them.
 pub(super) fn side_stroke(index: usize, width: f64) -> Stroke {
     let dashes = ["", "8 4", "2 4"][index / SIDES.len() % 3];
     Stroke { dashes, ..Stroke::new(side(index), width) }
 }
 
-/// The colour of a phase.
 pub(super) fn phase(name: &str) -> &'static str {
     match name {
         "dns" => "#56b4e9",
@@ -37,9 +34,9 @@ pub(super) fn phase(name: &str) -> &'static str {
     }
 }
 
-/// Okabe and Ito, "Color universal design" (2008), without its yellow, which is too light for a line on white.
+/// Okabe and Ito, "Color universal design" (2008), without yellow: too light for a line on white.
 const SIDES: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-/// From few to many: one hue of growing darkness, so that it also works in grey.
+/// Growing darkness also works in grey.
 pub(super) const HEAT: [&str; 8] =
     ["#dceaf6", "#bdd9ee", "#94c2e3", "#65a5d4", "#3c86c0", "#1f67a6", "#0d4783", "#06285a"];

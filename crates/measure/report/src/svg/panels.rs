@@ -1,24 +1,19 @@
 //! Places panels side by side or one below the other: one per side, all with the same scales.
 
-/// The area of a panel including its axes, and whether those have titles, which only panels at the edge of the
-/// drawing have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Panel {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
-    /// Whether there is no panel below it.
     pub(super) is_last_row: bool,
 }
 
-/// Panels for this many sides below the heading, in rows of up to `columns`.
 pub(super) fn panels(sides: usize, columns: usize) -> Vec<Panel> {
     let rows = sides.div_ceil(columns.clamp(1, sides.max(1))).max(1);
     rows_of(sides, columns, (BOTTOM - TOP) / rows as f64)
 }
 
-/// This many panels below the heading, in rows of up to `columns` and of this height.
 pub(super) fn rows_of(sides: usize, columns: usize, height: f64) -> Vec<Panel> {
     let columns = columns.min(sides).max(1);
     let width = (RIGHT - LEFT) / columns as f64;
@@ -36,7 +31,6 @@ pub(super) const MOST: usize = 6;
 const LEFT: f64 = 16.0;
 const RIGHT: f64 = 950.0;
 const TOP: f64 = 76.0;
-/// Leaves room for the titles of the axes.
 const BOTTOM: f64 = 500.0;
 
 #[cfg(test)]

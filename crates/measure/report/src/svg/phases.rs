@@ -1,4 +1,5 @@
-//! The time that requests spend in each phase, stacked by percentile: one panel per side, all with the same scales.
+//! The time that requests spend in each phase, stacked by percentile: one panel per side, all with
+//! the same scales.
 
 use super::{
     axis::Scale,
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::model::{PhaseStack, Report};
 
-/// The chart, if samples carry phases.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let charts = report.charts.iter().enumerate();
     let stacks: Vec<(usize, &PhaseStack)> = charts
@@ -49,7 +49,7 @@ fn is_drawable(stack: &PhaseStack) -> bool {
         && stack.phases.iter().all(|one| one.mean_ms.len() == stack.share.len())
 }
 
-/// The phase that makes the difference at the highest percentile with enough samples, or the longest one there.
+/// The phase that makes the difference, or the longest one.
 fn statement(report: &Report, stack: &PhaseStack, label: &str) -> String {
     let decisive =
         report.comparison.phases.iter().rev().find_map(|one| Some((one, one.decisive.as_deref()?)));
@@ -74,7 +74,7 @@ fn statement(report: &Report, stack: &PhaseStack, label: &str) -> String {
     })
 }
 
-/// From 0 to the tallest stack that is drawn: the slowest requests are the subject of the chart.
+/// Up to the tallest stack: the slowest requests are the subject of the chart.
 fn heights(stacks: &[(usize, &PhaseStack)]) -> Scale {
     let stacked = stacks.iter().flat_map(|(_, stack)| (0..stack.share.len()).map(move |at| (stack, at)));
     let drawn = stacked.filter(|(stack, at)| stack.share[*at] < 1.0);
@@ -107,12 +107,11 @@ fn draw_stack(canvas: &mut Canvas, frame: &Frame, stack: &PhaseStack, thin: f64,
         below = above;
     }
     mark_thin(canvas, frame, thin);
-    // Names of phases have the order of the stack, also where their areas end at one height.
+    // Names keep the order of the stack, also where areas end at one height.
     ends.reverse();
     end_labels(canvas, frame, &ends, edge);
 }
 
-/// The part with enough samples, and the rest; both include their common edge.
 fn parts(edges: &[(f64, [f64; 2])], thin: f64) -> [Vec<(f64, [f64; 2])>; 2] {
     let after = edges.partition_point(|(share, _)| *share < thin);
     if after == 0 {
@@ -127,7 +126,6 @@ fn parts(edges: &[(f64, [f64; 2])], thin: f64) -> [Vec<(f64, [f64; 2])>; 2] {
     [before.collect(), meeting.chain(edges[after..].iter().copied()).collect()]
 }
 
-/// The line from which on samples are few, with the same mark as in tables.
 fn mark_thin(canvas: &mut Canvas, frame: &Frame, thin: f64) {
     let (x, _) = frame.at(thin, 0.0);
     if x >= frame.right - 1.0 {
@@ -145,7 +143,6 @@ mod tests {
     #[test]
     fn thick_and_thin_meet_between_two_entries() {
         let edges = [(0.0, [0.0, 10.0]), (0.5, [0.0, 20.0]), (1.0, [10.0, 40.0])];
-        // Half-way from 0.5 to 1.
         let [thick, thin] = parts(&edges, 0.75);
         assert_eq!(thick, [edges[0], edges[1], (0.75, [5.0, 30.0])]);
         assert_eq!(thin, [(0.75, [5.0, 30.0]), edges[2]]);

@@ -1,5 +1,5 @@
-//! QQ of the first two sides: a point (first, second) for each percentile, and the diagonal on which both are equal.
-//! The effective QQ is the same for what visitors of the page experience.
+//! QQ of the first two sides: a point (first, second) for each percentile. The effective QQ is the
+//! same for what visitors of the page experience.
 
 use super::{
     axis::Scale,
@@ -12,16 +12,12 @@ use super::{
 };
 use crate::model::{Report, SideCharts};
 
-/// The subject of the percentiles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Of {
-    /// Single requests.
     Requests,
-    /// Visitors of the report's page.
     Visitors,
 }
 
-/// The chart, if there are two sides; for visitors only if they need more than one request.
 pub(super) fn draw(report: &Report, of: Of) -> Option<String> {
     let [first, second, ..] = &report.charts[..] else { return None };
     let requests = match of {
@@ -57,7 +53,6 @@ pub(super) fn draw(report: &Report, of: Of) -> Option<String> {
     Some(finish(report, canvas, &title, &figures))
 }
 
-/// Two sides, and how many requests each person needs.
 struct Pairs<'r> {
     first: &'r SideCharts,
     second: &'r SideCharts,
@@ -65,7 +60,6 @@ struct Pairs<'r> {
 }
 
 impl Pairs<'_> {
-    /// The share of requests that decides for a share of people.
     fn request_share(&self, people: f64) -> f64 {
         people.powf(1.0 / f64::from(self.requests))
     }
@@ -75,7 +69,6 @@ impl Pairs<'_> {
         (quantile(&self.first.quantiles, share), quantile(&self.second.quantiles, share))
     }
 
-    /// Shares of people with both latencies, from the first that matters.
     fn curve(&self) -> Vec<(f64, f64, f64)> {
         let first = if self.requests > 1 { FIRST_SHARE } else { 0.0 };
         let lowest = self.request_share(first);
@@ -90,7 +83,6 @@ impl Pairs<'_> {
         shares.into_iter().map(pair).collect()
     }
 
-    /// Both intervals at a share of people; an end without a bound is the end of the axis.
     fn intervals(&self, people: f64) -> Option<[[f64; 2]; 2]> {
         let share = self.request_share(people);
         let interval = |side: &SideCharts| {
@@ -126,14 +118,12 @@ fn draw_pairs(canvas: &mut Canvas, frame: &Frame, pairs: &Pairs, thin_above: f64
     for (_, place) in &dots {
         labels.keep_off(*place, 7.0);
     }
-    // Dots in one position have one name.
     for together in dots.chunk_by(|(_, one), (_, next)| (one.0 - next.0).hypot(one.1 - next.1) < 8.0) {
         let (Some((low, place)), Some((high, _))) = (together.first(), together.last()) else { continue };
         let mark = if *high >= thin_above { THIN } else { "" };
         let until = if together.len() > 1 { format!(" to p{high}") } else { String::new() };
         labels.place(canvas, &format!("p{low}{until}{mark}"), &[*place], Look::default(), &[]);
     }
-    // In the corners, one above the diagonal and one below it.
     let corner =
         |x: f64, y: f64, step: f64| (0..12_u32).map(|i| (x, y + step * f64::from(i))).collect::<Vec<Point>>();
     let faster = |side: &SideCharts| format!("{} faster", name(&side.label));
@@ -142,7 +132,6 @@ fn draw_pairs(canvas: &mut Canvas, frame: &Frame, pairs: &Pairs, thin_above: f64
     labels.place(canvas, &faster(pairs.second), &corner(frame.right, frame.bottom, -10.0), look(1), &[]);
 }
 
-/// A point in the colour of the side that is faster there, hollow if samples are few.
 fn dot(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -162,14 +151,12 @@ fn dot(
     place
 }
 
-/// Both sides' intervals as a cross through the point.
 fn cross(canvas: &mut Canvas, frame: &Frame, pairs: &Pairs, people: f64) {
     let (Some([[left, right], [bottom, top]]), (a, b)) = (pairs.intervals(people), pairs.at(people)) else {
         return;
     };
     let Scale::Log { low, high } = frame.x else { return };
     let held = |value: f64| value.clamp(low, high);
-    // Dotted where the samples give no bound.
     let stroke = |from: f64, to: f64| {
         let dashes = if from <= 0.0 || to >= f64::MAX { "2 4" } else { "" };
         Stroke { opacity: 0.55, dashes, ..Stroke::new(INK, 1.5) }
@@ -178,7 +165,6 @@ fn cross(canvas: &mut Canvas, frame: &Frame, pairs: &Pairs, people: f64) {
     frame.line(canvas, [(a, held(bottom)), (a, held(top))], stroke(bottom, top));
 }
 
-/// The labelled percentiles in figures, next to the square; returns the same as a sentence.
 fn table(canvas: &mut Canvas, pairs: &Pairs, whose: &str, thin_above: f64) -> String {
     let (columns, mut y) = ([690.0, 812.0, 930.0], 150.0);
     let end = |text: Lettering| Lettering { anchor: Anchor::End, ..text };
@@ -223,6 +209,5 @@ fn thin_above(report: &Report, of: Of) -> f64 {
 }
 
 const LABELLED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
-/// The effective QQ starts at this share of people: the part below it is irrelevant and would squeeze the
-/// rest.
+/// The effective QQ starts here: the part below is irrelevant and would squeeze the rest.
 const FIRST_SHARE: f64 = 0.001;

@@ -1,5 +1,5 @@
-//! Rules for every drawing: three labelled ticks on each axis, nothing outside the picture, no text on another text
-//! or on a dot, the mark of few samples wherever tables have it, no partial interval.
+//! Rules for every drawing: ticks, nothing outside the picture, no text on another, the mark of few
+//! samples, no partial interval.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -18,7 +18,6 @@ use crate::{
     model::{FaultMark, Report},
 };
 
-/// The broken rules of a drawing, one sentence each.
 fn broken_rules(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let root = document.root_element();
@@ -47,7 +46,6 @@ fn broken_rules(svg: &str) -> Vec<String> {
         let is_on = |text: &&Written| {
             (x - x.clamp(text.left, text.right)).hypot(y - y.clamp(text.top, text.bottom)) < r - 1.0
         };
-        // Many small dots draw a curve.
         if r >= 4.0 {
             broken.extend(texts.iter().filter(is_on).map(|text| format!("{text:?} on a dot at {x}, {y}")));
         }
@@ -73,7 +71,6 @@ fn broken_rules(svg: &str) -> Vec<String> {
     broken
 }
 
-/// The numbers of path data with absolute coordinates: x, y, x, y, ...
 fn places(data: &str) -> Vec<f64> {
     let mut places = Vec::new();
     let mut at = (0.0, 0.0);
@@ -95,11 +92,9 @@ fn places(data: &str) -> Vec<f64> {
         places.extend([at.0, at.1]);
         command = next;
     }
-    // Nothing is drawn before the first command.
     places.split_off(2)
 }
 
-/// A text and its area.
 #[derive(Debug)]
 struct Written {
     text: String,
@@ -110,7 +105,7 @@ struct Written {
 }
 
 impl Written {
-    /// Rims of text do not count as text.
+    /// Rims of text do not count.
     fn of(node: roxmltree::Node) -> Option<Self> {
         let is_text = node.has_tag_name("text") && node.attribute("aria-hidden").is_none();
         let text = node.text().filter(|_| is_text)?.to_owned();
@@ -122,7 +117,6 @@ impl Written {
             Some("end") => x - wide,
             _ => x,
         };
-        // From the baseline: letters higher than a capital, and descenders.
         Some(Self { text, left, right: left + wide, top: y - 0.76 * size, bottom: y + 0.12 * size })
     }
 
@@ -134,10 +128,8 @@ impl Written {
     }
 }
 
-/// Its name, and values by a number in 0..1.
 type Shape = (&'static str, fn(f64) -> f64);
 
-/// Latencies of all kinds, in ms.
 const SHAPES: [Shape; 10] = [
     ("constant", |_| 5.0),
     ("zero", |_| 0.0),
@@ -172,7 +164,6 @@ fn draws(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A side with this shape, with times, pages and phases if requested.
 fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) -> SideInput {
     let mut draw = draws(seed);
     let values_ms: Vec<f64> =
@@ -181,7 +172,6 @@ fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) ->
     if beside == 0 {
         return side;
     }
-    // Ends within an interval, and some begin within one.
     let started_s = (0..n).map(|i| 3.7 * beside as f64 + i as f64 * 0.037).collect();
     let phase = |part: f64| values_ms.iter().map(|ms| (ms * part) as f32).collect::<Vec<f32>>();
     let phases = [0.05, 0.2, 0.1, 0.1, 0.05, 0.4, 0.1].map(phase);
@@ -195,7 +185,6 @@ fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) ->
     side
 }
 
-/// A report for each shape and number of samples, with varying sides, labels, pages and further columns.
 fn reports() -> &'static [(String, Report)] {
     static MADE: LazyLock<Vec<(String, Report)>> = LazyLock::new(make_reports);
     &MADE
@@ -259,7 +248,6 @@ fn few_samples_are_marked_wherever_a_table_marks_them() {
         for (file, svg) in charts(report) {
             let is_marked = svg.contains('~');
             let wanted = match file.as_str() {
-                // Drawings go to the last sample but one, beyond which there is one.
                 "cdf.svg" | "cdf-nines.svg" | "difference.svg" | "phases.svg" => thin(100.0 - 1e-9),
                 "qq.svg" => sides.iter().take(2).any(|side| side.thin_above <= 99.9),
                 "effective-qq.svg" => sides.iter().take(2).any(|side| side.experienced_thin_above <= 99.9),
@@ -295,7 +283,6 @@ fn partial_intervals_are_neither_drawn_nor_hidden() {
     assert!(seen > 5, "only {seen} recordings end within an interval");
 }
 
-/// A document of figures with these names, values and numbers of lines.
 fn documents() -> Vec<(String, Figures)> {
     let ranges: [Shape; 5] = [
         ("constant", |_| 3.0),

@@ -5,12 +5,10 @@ use crate::{
     text::{self, grouped, label, ordinal},
 };
 
-/// The latency at a share of requests.
 pub(super) fn quantile(quantiles: &Quantiles, share: f64) -> f64 {
     interpolated(&quantiles.share, &quantiles.latency_ms, share)
 }
 
-/// A column's value at a share, interpolated; beyond its ends, their value.
 pub(super) fn interpolated(shares: &[f64], values: &[f64], share: f64) -> f64 {
     let after = shares.partition_point(|&one| one < share);
     let (Some(&high), Some(&value)) = (shares.get(after), values.get(after)) else {
@@ -23,7 +21,6 @@ pub(super) fn interpolated(shares: &[f64], values: &[f64], share: f64) -> f64 {
     before + (share - low) / (high - low) * (value - before)
 }
 
-/// "120 ms with swift, 161~ ms with steady", or the ends of the range if there are many.
 pub(super) fn latencies(report: &Report, share: f64) -> String {
     let at = |(index, chart): (usize, &SideCharts)| {
         let mark = if share >= thin_from(report, &[index]) { THIN } else { "" };
@@ -38,44 +35,37 @@ pub(super) fn latencies(report: &Report, share: f64) -> String {
     all.iter().map(with).collect::<Vec<_>>().join(", ")
 }
 
-/// The share of requests from which on fewer than 10 samples of one of these sides lie beyond; 1 if there are always
-/// enough.
+/// 1 if there are always enough samples.
 pub(super) fn thin_from(report: &Report, sides: &[usize]) -> f64 {
     let of = |&side: &usize| Some(report.comparison.sides.get(side)?.figures.as_ref()?.thin_above / 100.0);
     sides.iter().filter_map(of).fold(1.0, f64::min)
 }
 
-/// Follows a figure beyond which there are fewer than 10 samples, here as in every table.
 pub(super) const THIN: &str = "~";
 
-/// A percentile: 97.1, but 98.98 and not 99, because it must not be confused with p99.
+/// 98.98 stays 98.98, because 99 would be confused with p99.
 pub(super) fn place(percent: f64) -> String {
     let text = text::percent(percent);
     if !NAMED.contains(&text.as_str()) {
         return text;
     }
-    // The fewest digits that distinguish it from the named one. Named percentiles keep their own digits.
     let told = (1..=7_usize).map(|decimals| format!("{percent:.decimals$}"));
     let told = told.map(|digits| digits.trim_end_matches('0').trim_end_matches('.').to_owned());
     told.into_iter().find(|digits| *digits != text).unwrap_or(text)
 }
 
-/// Percentiles that people commonly use.
 const NAMED: [&str; 8] = ["0", "50", "75", "90", "95", "99", "99.9", "99.99"];
 
-/// A statement about two sides, or all, with a word before it if it is doubtful which is better.
 pub(super) fn hedged(report: &Report, verdict: Option<&Verdict>, statement: String) -> String {
     let is_doubted = |verdict: &Verdict| match verdict.certainty {
         Some(certainty) => certainty != Certainty::Sure,
-        // From an older result, which has no word for it.
+        // An older result has no word for it.
         None => verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0)),
     };
     let is_said = report.comparison.intervals.is_some();
     if is_said && verdict.is_some_and(is_doubted) { format!("Not sure: {statement}") } else { statement }
 }
 
-/// "swift is faster up to the 97.1th percentile of requests, steady beyond it": which of the first two sides is
-/// faster where, for people who need this many requests.
 pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
     let [first, second, ..] = &report.charts[..] else { return String::new() };
     let exponent = f64::from(requests);
@@ -86,7 +76,6 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
         .map(|crossover| (100.0 * (crossover.percentile / 100.0).powf(exponent), &*crossover.faster_above))
         .collect();
     changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    // Below this percentile practically no page view is affected.
     let unmet = changes.iter().take_while(|(percent, _)| *percent < NOBODY).count();
     let below = match (unmet.checked_sub(1), changes.first()) {
         (Some(last), _) => changes[last].1,
@@ -145,7 +134,7 @@ fn no_crossover(report: &Report, first: &SideCharts, second: &SideCharts, reques
     )
 }
 
-/// A latency in milliseconds without its unit, with narrow spaces between the thousands.
+/// Milliseconds without the unit, with narrow spaces between the thousands.
 pub(super) fn latency(ms: f64) -> String {
     if ms.abs() >= HUGE_MS {
         return format!("{ms:.2e}");
@@ -153,14 +142,13 @@ pub(super) fn latency(ms: f64) -> String {
     grouped(&text::latency(ms), '\u{202f}')
 }
 
-/// A label in the form for titles.
 pub(super) fn name(text: &str) -> String {
     label(text, 20)
 }
 
-/// Below this percentile of people, a crossover is practically irrelevant.
+/// Below this percentile of people, a crossover is irrelevant.
 const NOBODY: f64 = 0.01;
-/// A day or more has too many digits for any drawing.
+/// More digits than a drawing has room for.
 const HUGE_MS: f64 = 1e8;
 
 #[cfg(test)]

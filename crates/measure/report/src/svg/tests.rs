@@ -6,7 +6,6 @@ fn file<'f>(files: &'f [(String, String)], name: &str) -> &'f str {
     &files.iter().find(|(file, _)| file == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// All text in a drawing.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));

@@ -1,4 +1,5 @@
-//! The first two sides by the value of a label; values for which the first side is worse come first.
+//! The first two sides by the value of a label; values for which the first side is worse come
+//! first.
 
 use std::fmt::Write;
 
@@ -8,7 +9,6 @@ use crate::{
     text::{count, label, latency, percent, plain, plural, sure},
 };
 
-/// The experience of people in each group.
 pub(super) fn breakdown(comparison: &Comparison) -> String {
     let (Some(breakdown), [first, second, ..]) = (&comparison.breakdown, &comparison.sides[..]) else {
         return String::new();
@@ -60,8 +60,6 @@ fn row(group: &Group, first: &str) -> Vec<String> {
     ]
 }
 
-/// The mark before the better side: one mark if the first side is surely worse, because users look for that,
-/// and another if the verdict is not sure.
 fn mark(verdict: &Verdict, first: &str) -> Option<char> {
     let better = verdict.better.as_ref()?;
     match verdict.certainty {

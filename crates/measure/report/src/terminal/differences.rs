@@ -6,7 +6,6 @@ use crate::{
     text::{difference, interval, label, signed_relative},
 };
 
-/// A table for each side that is compared with the first; of more than two sides only if there is room.
 pub(super) fn differences(comparison: &Comparison, detail: Detail) -> String {
     let all = &comparison.differences;
     if all.len() > 1 && detail == Detail::Short {
@@ -57,7 +56,6 @@ fn row(name: String, found: &Difference) -> Vec<String> {
     vec![name, format!("{}{thin}", difference(found.difference_ms)), ci, relative]
 }
 
-/// The figures that fit next to the rest of a result.
 const FEW: [&str; 4] = ["mean", "50", "95", "99"];
 const ALL: [&str; 8] = ["mean", "50", "75", "90", "95", "99", "99.9", "99.99"];
 const LABEL: usize = 24;

@@ -6,7 +6,6 @@ use crate::{
     text::{count, label, latency, with_interval},
 };
 
-/// The table of expectations. The fastest and the slowest sample have columns if intervals leave room.
 pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let with_ends = comparison.intervals.is_none() || detail == Detail::Wide;
@@ -36,7 +35,6 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
         }
         row
     };
-    // Two blanks stand above the star.
     let mut header = vec!["", "n", "expected request  "];
     if is_page {
         header.push("expected experienced  ");
@@ -47,14 +45,13 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     table(header.into_iter().map(str::to_owned), sides.iter().map(row))
 }
 
-/// Whether a side gets a star: it is the better one, and that is certain if certainty is known.
 pub(super) fn is_best(label: &str, verdict: Option<&Verdict>) -> bool {
     verdict.is_some_and(|verdict| {
         verdict.better.as_deref() == Some(label) && matches!(verdict.certainty, None | Some(Certainty::Sure))
     })
 }
 
-/// A line for each side of which some samples are not in the numbers.
+/// Only sides of which some samples are not in the numbers.
 pub(super) fn counts(comparison: &Comparison) -> String {
     let incomplete = comparison.sides.iter().filter(|side| side.read != side.n);
     let line = |side: &Side| {

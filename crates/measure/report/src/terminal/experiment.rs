@@ -1,4 +1,4 @@
-//! An experiment that is charts and tables: its tables with notes, and its timelines as rows of bars with the phases
+//! Shows an experiment: its tables with notes, and its timelines as rows of bars with the phases
 //! below.
 
 use std::fmt::Write;
@@ -9,7 +9,6 @@ use crate::{
     text::{digits, label, plain, time},
 };
 
-/// Everything that a terminal can show. Nothing of a document without tables and timelines.
 pub(super) fn experiment(figures: &Figures, detail: Detail) -> String {
     let mut text: String = figures.tables.iter().map(|table| rows(table, detail)).collect();
     text += &caveats(&figures.doubts);
@@ -21,7 +20,6 @@ pub(super) fn experiment(figures: &Figures, detail: Detail) -> String {
     text
 }
 
-/// A table without the columns that do not fit on a terminal.
 fn rows(shown: &Table, detail: Detail) -> String {
     if shown.rows.is_empty() {
         return String::new();
@@ -37,18 +35,13 @@ fn rows(shown: &Table, detail: Detail) -> String {
     table(header, shown.rows.iter().map(row))
 }
 
-/// Lines of bars on the same scales.
 struct Bars {
-    /// The time of a bar, s.
     bar_s: f64,
-    /// The number of bars.
     bars: usize,
-    /// The highest bar.
     top: f64,
 }
 
 impl Bars {
-    /// `None` if there is nothing to show.
     fn new(timeline: &Timeline) -> Option<Self> {
         let steps = timeline.lines.iter().filter_map(|line| Some(line.x.get(1)? - line.x.first()?));
         let step = steps.reduce(f64::max).filter(|step| *step > 0.0)?;
@@ -62,7 +55,6 @@ impl Bars {
         (bars.top > 0.0).then_some(bars)
     }
 
-    /// The mean of a line in each bar, up to the line's end.
     fn means(&self, line: &Line) -> Vec<f64> {
         let mut sums = vec![0.0; self.bars];
         for (span, value) in line.x.windows(2).zip(&line.y) {
@@ -99,7 +91,6 @@ impl Bars {
     }
 }
 
-/// From 0 to the maximum; a dot for 0.
 fn bar(share: f64) -> char {
     BARS[whole((share * 8.0 - 1e-9).ceil()).min(8)]
 }
@@ -111,9 +102,7 @@ fn whole(number: f64) -> usize {
 
 const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars in a row.
 const MOST_BARS: f64 = 61.0;
-/// Maximum number of phases with a separate line.
 const PHASES: usize = 4;
 const PHASE: usize = 40;
 const LABEL: usize = 14;
@@ -125,7 +114,6 @@ mod tests {
     use super::*;
     use crate::figures::{Axis, Column};
 
-    /// One step per second: ten at 8 Mbit/s, five at 0, the rest at half.
     fn throughput() -> Timeline {
         let rate = |second: u32| match second {
             0..10 => 8.0,

@@ -6,7 +6,6 @@ use crate::{
     text::{count, label, percent},
 };
 
-/// The table, if anything failed or all details are requested.
 pub(super) fn failures(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let anything = sides.iter().any(|side| side.failed > 0);
@@ -34,7 +33,6 @@ pub(super) fn failures(comparison: &Comparison, detail: Detail) -> String {
     table(header.into_iter().map(str::to_owned), sides.iter().map(row))
 }
 
-/// "4.0 [2.9, 5.4]".
 pub(super) fn share(share: f64, ci: Option<[f64; 2]>) -> String {
     let ends = ci.map_or_else(String::new, |[low, high]| {
         format!(" [{}, {}]", percent(low * 100.0), percent(high * 100.0))

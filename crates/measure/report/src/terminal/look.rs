@@ -7,7 +7,7 @@ pub fn paint(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// As the terminal has it.
+/// The terminal's default style.
 pub const PLAIN: Style = Style::new();
 /// The answer.
 pub const BOLD: Style = Style::new().bold();

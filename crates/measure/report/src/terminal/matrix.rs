@@ -6,7 +6,7 @@ use crate::{
     text::{difference, label, plural},
 };
 
-/// The row's latency minus the column's.
+/// A cell is the latency of its row minus that of its column.
 pub(super) fn matrix(comparison: &Comparison, detail: Detail) -> String {
     let pairs = &comparison.pairs;
     if pairs.is_empty() {
@@ -61,6 +61,5 @@ fn may_be_chance(verdict: &Verdict) -> bool {
 
 /// Follows a difference that is not sure.
 const CHANCE: char = '?';
-/// More do not fit side by side.
 const SIDES: usize = 8;
 const LABEL: usize = 10;

@@ -10,7 +10,6 @@ use crate::{
     text::{label, latency, percent, plain, sure, time},
 };
 
-/// Where the lead changes between the first two sides.
 pub(super) fn crossovers(comparison: &Comparison) -> String {
     let line = |crossover: &Crossover| {
         let ci = match (crossover.ci, &comparison.intervals) {
@@ -25,7 +24,6 @@ pub(super) fn crossovers(comparison: &Comparison) -> String {
     first_few(&comparison.crossovers, line, "crossovers")
 }
 
-/// When the latency of a side changed for a longer time.
 pub(super) fn shifts(comparison: &Comparison) -> String {
     let of_side = |side: &Side| {
         let line = |shift: &Shift| {
@@ -43,7 +41,6 @@ pub(super) fn shifts(comparison: &Comparison) -> String {
     comparison.sides.iter().map(of_side).collect()
 }
 
-/// Claims or thresholds, and whether they hold.
 pub(super) fn judgements(judgements: &[Judgement]) -> String {
     let mut text = String::new();
     for judgement in judgements {
@@ -58,7 +55,6 @@ pub(super) fn judgements(judgements: &[Judgement]) -> String {
     text
 }
 
-/// "95 % intervals, 1000 resamples, seed 1; blocks of 38 neighbours for swift".
 pub(super) fn method(comparison: &Comparison) -> String {
     let Some(intervals) = &comparison.intervals else { return String::new() };
     let blocks = comparison.sides.iter().filter_map(|side| {
@@ -81,7 +77,6 @@ pub(super) fn method(comparison: &Comparison) -> String {
     )
 }
 
-/// The relative error of the values that were read.
 pub(super) fn errors(comparison: &Comparison) -> String {
     let line = |side: &Side| {
         let error = side.relative_error?;
@@ -99,6 +94,5 @@ fn first_few<T>(all: &[T], line: impl Fn(&T) -> String, what: &str) -> String {
     text
 }
 
-/// This many lines of one kind leave room on the screen for the others.
 const FEW: usize = 5;
 const LABEL: usize = 24;

@@ -6,7 +6,6 @@ use crate::{
     text::{label, latency},
 };
 
-/// A row for each side of which it is known, under the names of the figures above.
 pub(super) fn own_error(comparison: &Comparison) -> String {
     let known: Vec<(&Side, &OwnError)> =
         comparison.sides.iter().filter_map(|side| Some((side, side.own_error_ms.as_ref()?))).collect();

@@ -6,7 +6,6 @@ use crate::{
     text::{count, label, latency, with_interval},
 };
 
-/// One row for each side with page views.
 pub(super) fn pages(comparison: &Comparison) -> String {
     let sides = &comparison.sides;
     let with_pages = || sides.iter().filter_map(|side| Some((side, side.pages.as_ref()?)));

@@ -8,8 +8,6 @@ use crate::{
     text::{interval, label, latency, percent},
 };
 
-/// Percentiles, and the request percentiles that decide for people on the page. One row per side; with intervals one
-/// row per percentile.
 pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
     if comparison.sides.iter().all(|side| side.figures.is_none()) {
         return String::new();
@@ -24,7 +22,6 @@ pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
     text + &watch(comparison)
 }
 
-/// The subject of the percentiles.
 struct Kind {
     name: &'static str,
     values: fn(&SideFigures) -> &BTreeMap<String, f64>,
@@ -53,7 +50,6 @@ fn kinds(comparison: &Comparison) -> &'static [Kind] {
 }
 
 impl Kind {
-    /// A percentile, marked if few samples decide it.
     fn value(&self, side: &Side, name: &str) -> Option<String> {
         let figures = side.figures.as_ref()?;
         let value = *(self.values)(figures).get(name)?;
@@ -65,7 +61,6 @@ impl Kind {
     }
 }
 
-/// Whether any shown number has the mark.
 fn any_thin(comparison: &Comparison) -> bool {
     kinds(comparison).iter().any(|kind| {
         let names = names(comparison, kind);
@@ -77,7 +72,6 @@ fn any_thin(comparison: &Comparison) -> bool {
     })
 }
 
-/// One row per side, first for requests and then for people, so that compared figures are adjacent.
 fn by_side(comparison: &Comparison) -> String {
     let names = names(comparison, &KINDS[0]);
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -95,7 +89,6 @@ fn by_side(comparison: &Comparison) -> String {
     table(header, rows)
 }
 
-/// One row per percentile with its interval, one column per side.
 fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     let cell = |side: &Side, name: &str| {
         let ci = side.figures.as_ref().and_then(|figures| (kind.intervals)(figures).get(name));
@@ -110,7 +103,7 @@ fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     table(std::iter::once(kind.name.to_owned()).chain(labels), rows)
 }
 
-/// The percentiles of the first side that has any, ordered by number and not by text.
+/// Ordered by number and not by text.
 fn names(comparison: &Comparison, kind: &Kind) -> Vec<String> {
     let first = comparison.sides.iter().find_map(|side| side.figures.as_ref());
     let Some(first) = first else { return Vec::new() };
@@ -119,7 +112,6 @@ fn names(comparison: &Comparison, kind: &Kind) -> Vec<String> {
     names
 }
 
-/// "decides for 50 % of people: p99.23 of requests; 90 %: p99.88; 99 %: p99.989".
 fn watch(comparison: &Comparison) -> String {
     let watch = |people: &str| Some(percent(*comparison.percentile_to_watch.get(people)?));
     match (comparison.page.effective_requests, watch("50"), watch("90"), watch("99")) {

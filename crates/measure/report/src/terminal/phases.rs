@@ -6,7 +6,6 @@ use crate::{
     text::{difference_beside, label},
 };
 
-/// The second side's phases minus the first's: one row per phase, one column per percentile.
 pub(super) fn phases(comparison: &Comparison) -> String {
     let ([first, second, ..], [any, ..]) = (&comparison.sides[..], &comparison.phases[..]) else {
         return String::new();
@@ -49,7 +48,6 @@ mod tests {
 
     #[test]
     fn a_column_of_few_samples_is_marked() {
-        // p50, p90 and p99 of 20 000 samples, and then of so few that fewer than ten lie beyond p99.
         let mut comparison = example::report().comparison;
         let of_many = phases(&comparison);
         assert!(of_many.contains("p99") && !of_many.contains('~'), "{of_many}");

@@ -1,4 +1,4 @@
-//! The only table layout for terminals, and its styled lines, which can be cut to a window's width.
+//! The table layout for terminals, and styled lines that can be cut to the width of a window.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::look::{PLAIN, paint};
 
-/// A table from its header and rows, the first column to the left and numbers to the right, ending in a newline.
+/// A table from its header and rows: the first column left-aligned, numbers right-aligned. Ends in
+/// a newline.
 pub fn table<Row: IntoIterator<Item = String>>(
     header: impl IntoIterator<Item = String>,
     rows: impl IntoIterator<Item = Row>,
@@ -31,12 +32,12 @@ impl<T: Into<String>> From<T> for Words {
 }
 
 impl Words {
-    /// Words that stand out. Nothing in them moves a cursor or rings a bell.
+    /// Words in a style, without control characters that move a cursor or ring a bell.
     pub fn styled(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into().replace(char::is_control, "\u{fffd}"), style }
     }
 
-    /// Columns of a terminal.
+    /// The width in terminal columns.
     pub fn width(&self) -> usize {
         self.text.width()
     }
@@ -52,7 +53,7 @@ impl Line {
         Self(words.into_iter().collect())
     }
 
-    /// At most `width` columns of a terminal; the last of a longer line is an ellipsis.
+    /// Cut to at most `width` terminal columns; a longer line ends in an ellipsis.
     #[must_use]
     pub fn cut(&self, width: usize) -> Self {
         if self.0.iter().map(Words::width).sum::<usize>() <= width {
@@ -66,7 +67,6 @@ impl Line {
         Self(self.0.iter().map(cut).chain((width > 0).then(|| "…".into())).collect())
     }
 
-    /// Without blanks at its end.
     fn trimmed(mut self) -> Self {
         while let Some(last) = self.0.last_mut() {
             last.text.truncate(last.text.trim_end().len());
@@ -79,8 +79,7 @@ impl Line {
     }
 }
 
-/// Takes the width of a character from `room`; returns whether it fits. After the first that does not fit,
-/// there is no room left.
+/// Returns whether the character fits. After the first that does not, there is no room left.
 fn take(room: &mut usize, letter: char) -> bool {
     let width = letter.width().unwrap_or(0);
     let fits = width <= *room;
@@ -107,8 +106,8 @@ impl fmt::Display for Line {
     }
 }
 
-/// Columns below their names, with a rule between: the first columns to the left and the others, which are numbers, to the
-/// right.
+/// Columns below their names and a rule: the first are left-aligned, the others are right-aligned
+/// numbers.
 #[derive(Debug, Clone)]
 pub struct Table {
     left: usize,
@@ -158,10 +157,9 @@ impl fmt::Display for Table {
     }
 }
 
-/// Blanks between two columns.
 const GAP: usize = 3;
 
-/// Blanks on either side; the rule goes over them.
+/// On either side; the rule goes over them.
 const MARGIN: usize = 1;
 
 #[cfg(test)]

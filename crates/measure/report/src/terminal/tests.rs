@@ -114,7 +114,6 @@ fn example() -> Comparison {
     }
 }
 
-/// Without styles and trailing blanks.
 fn unstyled(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split('\u{1b}');
@@ -444,7 +443,6 @@ fn a_label_cannot_move_the_cursor_and_loses_its_middle() {
 #[test]
 fn nothing_in_an_ordinary_answer_is_wider_than_a_terminal() {
     let text = unstyled(&comparison(&crate::svg::example::report().comparison, Detail::Short));
-    // The terminal wraps the sentence of the verdict.
     for line in text.lines().skip(1) {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -21,13 +21,12 @@ pub struct Measurement {
     pub outcome: Outcome,
     /// The requests, for a recording.
     pub samples: Vec<Recorded>,
-    /// The page of the stored result, or the reason why it was not stored. `None` if not requested, or if
-    /// the test was interrupted.
+    /// The page of the stored result, or the reason why it was not stored. `None` if not requested,
+    /// or interrupted.
     pub left: Option<Result<String, String>>,
 }
 
 pub(crate) struct Probe {
-    /// When its request was sent, since the start of the test.
     pub(crate) sent: Duration,
     pub(crate) on: On,
     pub(crate) look: Look,
@@ -36,7 +35,7 @@ pub(crate) struct Probe {
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) loss: Option<Result<Loss, String>>,
-    /// Total transfer time in each direction, summed over all streams.
+    /// Total time in each direction, summed over all streams.
     pub(crate) transferring: [Duration; 2],
     transfers: [Vec<Transfer>; 2],
     latencies: Vec<Sample>,

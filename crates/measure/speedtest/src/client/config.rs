@@ -34,7 +34,8 @@ impl Config {
     /// A quick test of the server at this URL.
     ///
     /// # Errors
-    /// If the URL is invalid.
+    ///
+    /// The URL is invalid.
     pub fn of(url: &str) -> Result<Self, Error> {
         let refused =
             |why: http_stack::OriginError| Error::Url { text: url.to_owned(), why: why.to_string() };

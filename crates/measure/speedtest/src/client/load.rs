@@ -25,7 +25,6 @@ use crate::{
     size_ramp::SizeRamp,
 };
 
-/// Executes the transfers of a set. Returns the duration of each.
 pub(crate) async fn set(
     line: &Arc<TestSession>,
     config: &Config,
@@ -75,7 +74,7 @@ pub(crate) async fn set(
 
 #[derive(Default)]
 struct Prober {
-    /// Start of the current transfer, ns; 0 without a transfer.
+    /// Nanoseconds; 0 without a transfer.
     since: AtomicU64,
     over: Notify,
     probes: Mutex<Vec<Probe>>,
@@ -95,8 +94,7 @@ impl Prober {
         since != 0 && now.saturating_sub(Duration::from_nanos(since)) >= loaded_from
     }
 
-    /// Sends a probe on each kind of connection periodically until the set has ended, and waits for the
-    /// outstanding ones.
+    /// Waits for the outstanding probes at the end of the set.
     async fn probe(self: Arc<Self>, line: Arc<TestSession>, every: Duration, loaded_from: Duration) {
         let mut under_way = JoinSet::new();
         loop {
@@ -127,12 +125,11 @@ impl Prober {
     }
 }
 
-/// Time from the start of a probe to its request: the handshakes of a new connection.
 fn until_sent(look: &Look) -> Duration {
     let sent = look.trace.first_write().unwrap_or(look.trace.started);
     Duration::from_nanos(sent.saturating_sub(look.trace.started))
 }
 
-/// Limits for a line with a queue of seconds.
+/// For a line with a queue of seconds.
 const MOST_UNDER_WAY: usize = 16;
 const LATE: Duration = Duration::from_secs(5);

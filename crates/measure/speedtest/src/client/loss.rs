@@ -9,8 +9,6 @@ use tokio::{
 
 use crate::wire::{Datagram, Token, Way};
 
-/// Sends `messages` datagrams at a constant rate, and returns the number that returned. Calls `seen` for
-/// each.
 pub(crate) async fn measure(
     server: SocketAddr,
     test: Token,

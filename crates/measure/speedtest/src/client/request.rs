@@ -11,16 +11,14 @@ use crate::{latency::way_there_and_back, wire};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Failed(Failure),
-    /// No progress for this time.
     Stalled(Duration),
-    /// An error status, and the text of the response.
     Status(StatusCode, String),
     Senseless(&'static str),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
-    /// Time from the first byte of the request to the head of the response.
+    /// From the first byte of the request to the head of the response.
     pub(crate) took: Duration,
     pub(crate) servers_own: Option<Duration>,
     pub(crate) trace: Trace,
@@ -32,7 +30,6 @@ impl Look {
     }
 }
 
-/// Sends a request. A status other than 200 is an error with the response's text.
 pub(crate) async fn send(
     client: &Client,
     origin: &Origin,
@@ -55,7 +52,6 @@ pub(crate) async fn send(
     Err(Refusal::Status(head.status, units::show::plain(words.lines().next().unwrap_or_default())))
 }
 
-/// Requests 0 bytes, as a latency probe.
 pub(crate) async fn look(client: &Client, origin: &Origin) -> Result<Look, Refusal> {
     let path = format!("{}?bytes=0", wire::DOWN);
     let (response, trace) = send(client, origin, Method::GET, &path, Body::empty()).await?;
@@ -67,7 +63,6 @@ pub(crate) async fn look(client: &Client, origin: &Origin) -> Result<Look, Refus
     Ok(Look { took: Duration::from_nanos(answered.saturating_sub(sent)), servers_own, trace })
 }
 
-/// Sends a request with a JSON response.
 pub(crate) async fn ask<T: serde::de::DeserializeOwned>(
     client: &Client,
     origin: &Origin,
@@ -86,7 +81,7 @@ fn own_time(headers: &HeaderMap) -> Option<Duration> {
 }
 
 impl Refusal {
-    /// The reason, as the end of a sentence.
+    /// The end of a sentence.
     pub(crate) fn why(&self) -> String {
         match self {
             Self::Failed(failure) => failure.to_string(),
@@ -106,7 +101,5 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// Upper limit of a refusal's first line.
 const MOST_WORDS: usize = 1000;
-/// Upper limit of a JSON response.
 const MOST_JSON: usize = 10_000;

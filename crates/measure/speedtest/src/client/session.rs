@@ -36,11 +36,9 @@ pub(crate) struct TestSession {
     pub(crate) client: Client,
     pub(crate) progress: Progress,
     pub(crate) patience: Duration,
-    /// Opens a new connection for each request.
     stranger: Client,
     loss_port: Option<u16>,
     pub(crate) largest: u64,
-    /// Local and remote addresses of the connections that carried transfers.
     ends: Mutex<Vec<(SocketAddr, SocketAddr)>>,
 }
 
@@ -70,7 +68,7 @@ impl TestSession {
         }
         check_sizes(config, &url, greeting.largest)?;
         let protocol = trace.protocol.unwrap_or("http/1.1");
-        // All further connections use the same address and HTTP version, independent of Alt-Svc.
+        // Further connections use the same address and HTTP version, independent of Alt-Svc.
         let pinned = ClientConfig {
             protocol: match protocol {
                 "h3" => Protocol::Http3,
@@ -107,12 +105,10 @@ impl TestSession {
         Duration::from_nanos(self.clock().now())
     }
 
-    /// Whether a connection can carry a probe concurrently with a transfer.
     pub(crate) fn is_shared(&self) -> bool {
         self.protocol != "http/1.1"
     }
 
-    /// Measures the latency once.
     pub(crate) async fn look(&self, on: On) -> Result<Look, Refusal> {
         let client = match on {
             On::Same => &self.client,
@@ -126,7 +122,6 @@ impl TestSession {
         Ok(look)
     }
 
-    /// Records the addresses of the request's connection.
     pub(crate) fn used(&self, trace: &Trace) {
         if let (Some(local), Some(remote)) = (trace.local, trace.remote) {
             self.ends.lock().unwrap_or_else(PoisonError::into_inner).push((local, remote));
@@ -138,7 +133,6 @@ impl TestSession {
         Some(SocketAddr::new(address, self.loss_port?))
     }
 
-    /// The limits of each direction, from the kernels of the server and of this machine.
     pub(crate) async fn limits(&self, sender: &Sender, transferring: [Duration; 2]) -> [Option<Limits>; 2] {
         if self.protocol == "h3" {
             return [None; 2];
@@ -198,5 +192,4 @@ fn check_sizes(config: &Config, url: &str, largest: u64) -> Result<(), Error> {
 /// Bandwidth-delay product of 5 Gbit/s at 100 ms.
 const WINDOW: u32 = 64 << 20;
 
-/// A quick request for the server.
 const LIMITS_PATIENCE: Duration = Duration::from_secs(3);

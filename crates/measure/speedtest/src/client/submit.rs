@@ -12,7 +12,6 @@ use crate::{
     wire::{self, Left, Offer},
 };
 
-/// Fails before the test if the server stores no results.
 pub(crate) async fn is_offered(line: &TestSession) -> Result<(), Error> {
     let asked = request::ask::<Offer>(&line.client, &line.origin, Method::GET, wire::KEEP, Body::empty());
     match tokio::time::timeout(line.patience, asked).await {
@@ -22,7 +21,6 @@ pub(crate) async fn is_offered(line: &TestSession) -> Result<(), Error> {
     }
 }
 
-/// Stores the result. Returns the URL of its page; an error is the reason why it was not stored.
 pub(crate) async fn leave(line: &TestSession, outcome: &Outcome) -> Result<String, String> {
     let text = serde_json::to_vec(outcome).map_err(|error| error.to_string())?;
     let path = format!("{}?test={}", wire::KEEP, line.test);

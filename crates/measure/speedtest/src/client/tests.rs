@@ -1,4 +1,5 @@
-//! Complete tests over loopback. The measured values depend on the machine; the reported fields do not.
+//! Complete tests over loopback. The measured values depend on the machine; the reported fields do
+//! not.
 
 use std::{
     io::{Read, Write},
@@ -15,7 +16,7 @@ use crate::{
     serve::{self, tests::Served},
 };
 
-/// A very short plan. Even on a busy machine no transfer lasts long enough for a latency probe.
+/// Even on a busy machine no transfer lasts long enough for a latency probe.
 fn small() -> Plan {
     let transfer = |direction, bytes, count| Step::Transfer { direction, bytes, count };
     Plan {
@@ -61,13 +62,11 @@ fn each_version_of_http_is_measured() {
         assert_eq!(outcome.latency.idle_ms.unwrap().n, 5);
         assert!(outcome.latency.idle_ms.unwrap().min > 0.0);
         assert_eq!(outcome.loss.map(|loss| (loss.sent, loss.lost)), Some((20, 0)));
-        // The latency probes and the transfers, without the warm-up.
         assert_eq!(samples.len(), 10);
         assert!(!outcome.interrupted && outcome.took_s > 0.0);
         let limited = outcome.missing.iter().any(|missing| missing.what == "download.limited_by");
         assert_eq!(limited, protocol == Protocol::Http3, "{:?}", outcome.missing);
     }
-    // Three tests; each of their loss tests has 20 datagrams.
     let totals = served.end();
     assert_eq!((totals.tests, totals.bytes_up), (3, 3 * 400_000));
 }
@@ -107,7 +106,6 @@ fn a_test_that_is_stopped_says_so_and_has_what_there_was() {
     assert_eq!(outcome.download.bps_p90, None);
 }
 
-/// A server that sends fixed responses on each connection, and then keeps it open.
 fn answering(answers: &'static [&'static str]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -120,7 +118,6 @@ fn answering(answers: &'static [&'static str]) -> SocketAddr {
             let _ = stream.write_all(answer.as_bytes());
             held.push(stream);
         }
-        // Until the process of the test ends.
         thread::park();
     });
     address

@@ -1,5 +1,5 @@
-//! Converts a test to a recording: probes have a latency, transfers a total time, and labels contain the
-//! load.
+//! Converts a test to a recording: probes have a latency, transfers a total time, and labels
+//! contain the load.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -52,7 +52,6 @@ pub(crate) fn latency(look: &Look, sent: Duration, during: During, on: On) -> Sa
     }
 }
 
-/// The record of a transfer's request; `size` is that of the transfer.
 pub(crate) fn transfer(request: &Request, direction: Direction, size: u64) -> Sample {
     let trace = &request.trace;
     Sample {

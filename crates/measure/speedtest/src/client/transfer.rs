@@ -27,7 +27,6 @@ pub(crate) struct Request {
     pub(crate) bytes: u64,
     pub(crate) trace: Trace,
     pub(crate) ended: u64,
-    /// Bytes received with the first piece.
     first_bytes: u64,
     /// Arrival of the first and the last piece, on the receiver's clock.
     first: u64,
@@ -120,7 +119,6 @@ async fn up(line: &TestSession, bytes: u64, test: Option<Token>) -> Result<Reque
     Ok(Request { bytes, trace, ended: line.clock().now(), first_bytes, first: first_ns, last: last_ns })
 }
 
-/// Returns after `patience` without progress.
 async fn stalled(line: &TestSession, patience: Duration) {
     let moved = || Direction::BOTH.map(|direction| line.progress.moved(direction));
     loop {
@@ -132,7 +130,6 @@ async fn stalled(line: &TestSession, patience: Duration) {
     }
 }
 
-/// Divides bytes over streams; each stream has at least one byte.
 fn shares(bytes: u64, streams: u32) -> impl Iterator<Item = u64> {
     let streams = u64::from(streams).clamp(1, bytes.max(1));
     (0..streams).map(move |number| bytes / streams + u64::from(number < bytes % streams))

@@ -16,7 +16,6 @@ impl Sender {
         Self(diag.ok())
     }
 
-    /// The total for all these connections since they were opened.
     pub(crate) fn times(&self, ends: &[(SocketAddr, SocketAddr)]) -> Option<Times> {
         let diag = self.0.as_ref()?;
         let times = ends.iter().filter_map(|(local, remote)| {

@@ -70,7 +70,7 @@ struct WrittenLarger {
     within: Duration,
 }
 
-/// A step. Exactly one of the first five keys determines its kind.
+/// Exactly one of the first five keys determines the kind of a step.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -179,5 +179,4 @@ const MOST_ROUND_TRIPS: u32 = 1000;
 /// Sets that grow faster would immediately exceed the measurable range.
 const MOST_TIMES: u32 = 100;
 const MOST_REQUESTS: u32 = 1000;
-/// The server's limit for one test.
 const MOST_MESSAGES: u32 = 10_000;

@@ -1,5 +1,5 @@
-//! Validates a result reported by a client: bounds sizes, checks that values are possible, and recomputes
-//! all derived values. Whether the values were really measured cannot be verified.
+//! Validates a result reported by a client: bounds sizes, checks that values are possible, and
+//! recomputes derived values.
 
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ impl Outcome {
     /// Reads a reported result.
     ///
     /// # Errors
-    /// If it is too large, not a result, or contains impossible figures or texts.
+    ///
+    /// It is too large, not a result, or contains impossible figures or texts.
     pub fn reported(text: &[u8]) -> Result<Self, Implausible> {
         if text.len() > LARGEST {
             return Err(Implausible::TooLarge);
@@ -113,12 +114,11 @@ fn is_reason(missing: &Missing) -> bool {
     is_word(&missing.what, 50) && is_word(&missing.why, 300)
 }
 
-/// A single line of text.
 fn is_word(text: &str, most: usize) -> bool {
     text.len() <= most && !text.chars().any(char::is_control)
 }
 
-/// Approximately the format of RFC 3339.
+/// Approximately RFC 3339.
 fn is_time(text: &str) -> bool {
     text.len() <= 40 && text.bytes().all(|byte| byte.is_ascii_digit() || b"TZ:.+-".contains(&byte))
 }

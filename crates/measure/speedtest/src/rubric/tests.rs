@@ -80,15 +80,14 @@ fn the_best_line_gets_all_points_and_the_worst_none() {
 
 #[test]
 fn the_published_example_is_of_an_older_rubric() {
-    // Its sums imply 5 and 15 points for latency under load: 25 = 10 + 0 + 10 + 5 and 45 = 10 + 10 + 10 + 15.
+    // Its sums imply 5 and 15 points for latency under load: 25 = 10 + 0 + 10 + 5 and 45 = 10 + 10
+    // + 10 + 15.
     let far = Rubric::AIM.score(&with_increase(FAR, 30.0));
     assert_eq!([far.streaming.points, far.gaming.points, far.rtc.points], [25, 15, 15]);
-    // The example classifies 15 points of gaming as poor; these cuts, as average.
     assert_eq!(
         (far.streaming.class, far.gaming.class, far.rtc.class),
         (Class::Average, Class::Average, Class::Average)
     );
-    // No increase yields 45, 35 and 35 for the near office.
     let reachable: Vec<i32> = (0..600)
         .map(|increase| Rubric::AIM.score(&with_increase(CLOSE, f64::from(increase))).streaming.points)
         .collect();
@@ -97,13 +96,11 @@ fn the_published_example_is_of_an_older_rubric() {
 
 #[test]
 fn what_was_not_measured_makes_a_range_and_never_the_best_mark() {
-    // Latency 10, loss 10, download 10; the increase scores -20 to 20.
     let streaming = Rubric::AIM.score(&CLOSE).streaming;
     assert_eq!((streaming.points, streaming.points_at_best), (10, 50));
     assert_eq!((streaming.class, streaming.class_at_best), (Class::Bad, Class::Good));
     assert_eq!(streaming.missing, [Input::LoadedIncrease]);
     assert_eq!(streaming.class_in_words(), "bad to good");
-    // One direction adds 60 ms, which scores 0; the other may be worse.
     let one = Measured { loaded_down_ms: Some(79.5), ..CLOSE };
     let streaming = Rubric::AIM.score(&one).streaming;
     assert_eq!((streaming.points, streaming.points_at_best), (10, 30));

@@ -9,7 +9,7 @@ use std::{
 use super::config::Limits;
 use crate::client_prefix::household;
 
-/// Counts running transfers. Its memory is bounded by their number.
+/// Memory is bounded by the number of running transfers.
 #[derive(Debug)]
 pub(crate) struct Admission {
     limits: Limits,
@@ -22,7 +22,6 @@ struct Running {
     of: BTreeMap<IpAddr, usize>,
 }
 
-/// Permission for one transfer, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Leave {
     admission: Arc<Admission>,
@@ -31,9 +30,7 @@ pub(crate) struct Leave {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// The limit of this household is reached.
     Address,
-    /// The total limit is reached.
     Total,
 }
 

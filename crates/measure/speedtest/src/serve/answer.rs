@@ -21,7 +21,7 @@ impl Refusal {
         Self { field: Some((name, value)), ..self }
     }
 
-    /// 405 for an unsupported method; `methods` is the value of `Allow`.
+    /// `methods` is the value of `Allow`.
     pub(crate) fn not_allowed(methods: &'static str) -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {methods}\n"))
             .with(header::ALLOW, methods)

@@ -1,4 +1,4 @@
-//! The web page's plan and measurements. The server computes the page's result with the same code as the
+//! The plan and the measurements of the web page. Its result is computed by the same code as the
 //! command-line client's.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -15,18 +15,15 @@ use crate::{
     result::{Loss, Outcome, Seen},
 };
 
-/// The plan for the page: GET.
 pub(crate) const PLAN: &str = "/__plan";
-/// Computes a result: POST.
 pub(crate) const RESULT: &str = "/__result";
-/// Maximum size of the page's report.
 pub(crate) const MOST_TOLD: usize = 1 << 20;
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Written {
     name: String,
     stop_after_ms: f64,
-    /// Minimum number of round trips of a set's fastest request before the set is final.
+    /// Round trips of a set's fastest request before the set is final.
     stop_after_round_trips: u32,
     longest_set_ms: f64,
     probe_every_ms: f64,
@@ -100,7 +97,6 @@ pub(crate) struct Told {
     loss: Option<Counted>,
 }
 
-/// Datagram counts of a page, or the reason why they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Counted {
@@ -115,17 +111,12 @@ struct Body {
     behind_first: u64,
     over_ms: f64,
     took_ms: f64,
-    /// The number of a download, used to find the server's measurement of it.
     #[serde(default)]
     number: Option<u32>,
 }
 
 impl Told {
-    /// The result of the report at wall-clock time `now`. `times` and `deliveries` are the server's
-    /// measurements of the downloads.
-    ///
-    /// # Errors
-    /// The invalid part of the report.
+    /// `times` and `deliveries` are the server's measurements.
     pub(crate) fn conclude(
         self,
         url: String,
@@ -176,9 +167,9 @@ impl Told {
 
 struct Download {
     transfer: Transfer,
-    /// Time from the request to the last acknowledgement.
+    /// From the request to the last acknowledgement.
     sending: Duration,
-    /// Time from the arrival of the last bytes until the page had read them.
+    /// From the arrival of the last bytes until the page had read them.
     unread: Duration,
 }
 
@@ -186,12 +177,11 @@ impl Download {
     fn of(told: Transfer, delivery: Option<&Delivery>, round_trip: Option<Duration>) -> Self {
         if let Some(own) = delivery {
             let transfer = Transfer { behind_first: own.bytes, over: own.over, ..told };
-            // The request takes half a round trip to the server, and the last acknowledgement the other
-            // half.
+            // The request takes half a round trip to the server, and the last acknowledgement the
+            // other half.
             return Self { transfer, sending: own.took, unread: told.took.saturating_sub(own.took) };
         }
-        // Without a server measurement, a late page still gets the rate of the whole request, which the
-        // line can carry.
+        // Without a server measurement, a late page still gets the rate of the whole request.
         let late = told.took.saturating_sub(told.over + round_trip.unwrap_or_default());
         let is_late = late > told.over / LATE_PART;
         let whole = Transfer { over: Duration::ZERO, ..told };
@@ -201,7 +191,6 @@ impl Download {
 }
 
 impl Counted {
-    /// The loss, computed as by the command-line client.
     fn loss(self) -> Result<Result<Loss, String>, &'static str> {
         match self {
             Self::Came { sent, came_back } if came_back <= sent && sent <= MOST_DATAGRAMS => {
@@ -227,7 +216,6 @@ impl Body {
 const LATE_PART: u32 = 20;
 /// The limit of a plan.
 const MOST_DATAGRAMS: u32 = 10_000;
-/// Exceeds every body of a plan.
 const MOST_BYTES: u64 = 1 << 40;
 
 #[cfg(test)]
@@ -252,9 +240,7 @@ mod tests {
     fn what_a_page_saw_comes_to_the_same_as_what_the_client_saw() {
         let body = r#"{"bytes": 1001000, "behind_first": 1000000, "over_ms": 800, "took_ms": 820}"#;
         let outcome = told(body).unwrap();
-        // 5 s before the report.
         assert_eq!(outcome.started, "1970-01-01T01:00:00.000Z");
-        // 8 Mbit over 0.8 s.
         assert_eq!(outcome.download.bps_p90, Some(10e6));
         assert_eq!(outcome.latency.idle_ms.unwrap().p50, 20.0);
         let missing: Vec<_> = outcome.missing.iter().map(|missing| missing.what.as_str()).collect();
@@ -266,7 +252,7 @@ mod tests {
         let ms = Duration::from_millis;
         let told = Transfer { bytes: 10_000_000, behind_first: 9_000_000, over: ms(500), took: ms(900) };
         let of = |told, delivery| Download::of(told, delivery, Some(ms(40)));
-        // 9.9 MB over 792 ms. All bytes had arrived 50 ms before the page had read them.
+        // 9.9 MB over 792 ms, read 50 ms after their arrival.
         let (bytes, over, took) = (9_900_000, ms(792), ms(850));
         let own = Delivery { size: 10_000_000, bytes, over, took, round_trip: Some(ms(40)) };
         let late = of(told, Some(&own));
@@ -279,7 +265,6 @@ mod tests {
         );
         // 10 ms late: the page's measurement, 9 MB in 500 ms.
         assert_eq!(of(Transfer { took: ms(550), ..told }, None).transfer.rate(), Some(144e6));
-        // A page that finishes before the last acknowledgement returns has nothing unread.
         assert_eq!(of(Transfer { took: ms(840), ..told }, Some(&own)).unread, Duration::ZERO);
     }
 

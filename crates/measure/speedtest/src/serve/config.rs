@@ -34,8 +34,8 @@ pub struct Config {
 /// The UDP port of the loss test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossPort {
-    /// The port after the listening port, because HTTP/3 uses the UDP port of the same number; any free
-    /// port if that is 0. Below 1024, where browsers send no datagrams, the port is increased by 10000.
+    /// The port after the listening port, because HTTP/3 uses the UDP port of the same number.
+    /// Browsers send no datagrams to ports below 1024: those are increased by 10000.
     Next,
     /// This port.
     At(u16),
@@ -72,8 +72,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits for reporting, storing and reading results. These requests are short, and rarely concurrent.
-    /// The limit of their bodies bounds the memory.
+    /// These requests are short. The limit of their bodies bounds the memory.
     pub(crate) fn of_documents(self) -> Self {
         let transfers_per_address = self.transfers_per_address.min(DOCUMENTS_OF_ONE);
         Self { transfers: self.transfers.min(DOCUMENTS), transfers_per_address, ..self }

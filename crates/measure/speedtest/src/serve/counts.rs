@@ -40,7 +40,6 @@ impl Counts {
         Totals { tests: of(&self.tests), bytes_down: of(&self.bytes_down), bytes_up: of(&self.bytes_up) }
     }
 
-    /// Formats the counters in the Prometheus text format; `running` is the number of running transfers.
     pub(crate) fn prometheus(&self, running: usize) -> String {
         let counters = [
             ("tests", "Started tests.", &self.tests),

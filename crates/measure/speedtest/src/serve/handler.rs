@@ -43,14 +43,11 @@ pub(crate) struct Responder {
     clock: Clock,
     limits: Limits,
     admission: Arc<Admission>,
-    /// Limits requests that report, store or read results.
     documents: Arc<Admission>,
     book: Arc<Mutex<TestRegistry>>,
     kernel: Arc<Kernel>,
-    /// One permit per tracked download.
     trackers: Arc<Semaphore>,
     loss_port: Option<u16>,
-    /// One per socket of the loss test.
     channels: Vec<Arc<Webrtc>>,
     keeping: Option<Keeping>,
     random: SystemRandom,
@@ -107,7 +104,6 @@ impl Responder {
         response
     }
 
-    /// A file of the page, or an error.
     fn file(&self, head: &Parts, path: &str) -> Answer {
         if let Some(methods) = methods(path, self.operator()) {
             return Err(Refusal::not_allowed(methods));
@@ -188,7 +184,6 @@ impl Responder {
         Ok(response)
     }
 
-    /// A body that releases its permission when it is dropped.
     fn noise(&self, bytes: u64, leave: Leave) -> Body {
         let counts = Arc::clone(&self.counts);
         random_body::body(bytes, move |handed_over| {
@@ -204,7 +199,6 @@ impl Responder {
         Ok(json(&Told { times: self.kernel.since(&connections) }))
     }
 
-    /// Computes the result of a page's measurements.
     async fn result(&self, head: &Parts, body: Body) -> Answer {
         let peer = peer(head)?;
         let _leave = self.enter(&self.documents, &peer)?;
@@ -285,8 +279,7 @@ impl Responder {
         moment(self.clock)
     }
 
-    /// Records a connection's state at the first transfer of a test on it. The kernel has no statistics of
-    /// QUIC connections.
+    /// The kernel has no statistics of QUIC connections.
     fn see(&self, test: Token, peer: &Peer, version: Version) {
         if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
             return;
@@ -315,8 +308,8 @@ impl Responder {
         let own = self.now().saturating_sub(began);
         if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
             response.headers_mut().insert("server-timing", field);
-            // Without it a page of another origin sees neither this field nor its own times (W3C Resource
-            // Timing section 4.5.1).
+            // Without it a page of another origin sees no times (W3C Resource Timing section
+            // 4.5.1).
             response.headers_mut().insert("timing-allow-origin", HeaderValue::from_static("*"));
         }
     }
@@ -335,7 +328,6 @@ pub(crate) fn moment(clock: Clock) -> Moment {
     Moment { steady: Duration::from_nanos(clock.now()), wall_s: wall / 1_000_000_000 }
 }
 
-/// The peer of the connection. Always present in requests of a server.
 fn peer(head: &Parts) -> Result<Peer, Refusal> {
     head.extensions
         .get::<Peer>()
@@ -348,7 +340,7 @@ fn test(head: &Parts) -> Result<Token, Refusal> {
     test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))
 }
 
-/// Scheme, host and port of this server as used by the client.
+/// As used by the client.
 fn base(head: &Parts, scheme: Scheme) -> Result<String, Refusal> {
     let host = head.uri.authority().map(ToString::to_string);
     let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
@@ -366,7 +358,6 @@ fn plan(head: &Parts) -> Answer {
     }
 }
 
-/// The supported methods of a path that is not a file; `None` for an unknown path.
 fn methods(path: &str, operator: Operator) -> Option<&'static str> {
     match path {
         wire::BEGIN | wire::UP | wire::CHANNEL | browser::RESULT => Some("POST"),
@@ -382,7 +373,7 @@ fn nothing() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; the page is at /\n")
 }
 
-/// Configuration for other clients of the responsiveness draft.
+/// For other clients of the responsiveness draft.
 fn nq(head: &Parts) -> Answer {
     let base = base(head, peer(head)?.scheme)?;
     let url = |path: &str| format!("{base}{path}");

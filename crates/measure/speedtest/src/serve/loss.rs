@@ -1,5 +1,4 @@
-//! The loss test: echoes datagrams to clients that started a test over HTTP from the same address. The
-//! command-line client sends plain UDP datagrams, browsers use WebRTC.
+//! The loss test: echoes datagrams to clients that started a test over HTTP from the same address.
 
 use std::{
     future::pending,
@@ -18,7 +17,6 @@ use crate::{
     wire::{Datagram, Way},
 };
 
-/// Binds a socket for each listening IP address, all on the same port.
 pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<UdpSocket>, Error> {
     let mut sockets: Vec<UdpSocket> = Vec::new();
     for ip in addresses(listens) {
@@ -34,8 +32,7 @@ pub(crate) async fn bind(listens: &[SocketAddr], port: LossPort) -> Result<Vec<U
     Ok(sockets)
 }
 
-/// The distinct IP addresses of a server. An unspecified address covers the others; that of IPv6 also
-/// covers IPv4.
+/// An unspecified address covers the others; that of IPv6 also covers IPv4.
 fn addresses(listens: &[SocketAddr]) -> Vec<IpAddr> {
     let mut all: Vec<IpAddr> = Vec::new();
     let is_covered = |ip: IpAddr| {
@@ -51,8 +48,7 @@ fn addresses(listens: &[SocketAddr]) -> Vec<IpAddr> {
     all
 }
 
-/// The first following port that is not a listening port, because HTTP/3 uses the UDP ports of the same
-/// numbers.
+/// The first following port that is no listening port: HTTP/3 uses the UDP ports of those numbers.
 fn free(listens: &[SocketAddr]) -> u16 {
     let mut port = listens.first().map_or(0, |listen| next(listen.port()));
     while port != 0 && listens.iter().any(|listen| listen.port() == port) {
@@ -61,7 +57,7 @@ fn free(listens: &[SocketAddr]) -> u16 {
     port
 }
 
-/// The next port, or 0 after 65535. If browsers cannot send to it, a higher one.
+/// 0 after 65535.
 fn next(listen: u16) -> u16 {
     match listen.checked_add(1) {
         Some(next) if !is_for_browsers(next) => next + FURTHER,
@@ -70,7 +66,7 @@ fn next(listen: u16) -> u16 {
     }
 }
 
-/// Whether browsers can send to this port: below 1024 only to 80 and 443.
+/// Below 1024 browsers send only to 80 and 443.
 pub(crate) fn is_for_browsers(port: u16) -> bool {
     port >= 1024 || port == 80 || port == 443
 }
@@ -81,7 +77,6 @@ pub(crate) fn port(sockets: &[UdpSocket]) -> Option<u16> {
     Some(sockets.first()?.local_addr().ok()?.port())
 }
 
-/// Echoes datagrams until the task is dropped.
 pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder: Arc<Responder>) {
     let mut room = [0; LONGEST];
     let mut next: Option<Instant> = None;
@@ -113,14 +108,12 @@ pub(crate) async fn send_back(socket: UdpSocket, webrtc: Arc<Webrtc>, responder:
     }
 }
 
-/// Processes a received datagram. Returns whether it belonged to a browser's connection, which must then be
-/// advanced.
+/// Returns whether a browser's connection must be advanced.
 fn take(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder, bytes: &[u8], from: SocketAddr) -> bool {
     let counts = &responder.counts;
     let asked = Datagram::decode(bytes).filter(|datagram| datagram.way == Way::There);
     let Some(datagram) = asked.filter(|datagram| responder.sends_back(datagram.test, from.ip())) else {
-        // Test datagrams cannot be confused with WebRTC: the first byte of STUN and DTLS is below 64 (RFC
-        // 7983).
+        // No confusion with WebRTC: the first byte of STUN and DTLS is below 64 (RFC 7983).
         let is_for_one = webrtc.take(instant(), from, bytes);
         if !is_for_one {
             Counts::add(&counts.datagrams_ignored, 1);
@@ -134,7 +127,6 @@ fn take(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder, bytes: &[u8]
     false
 }
 
-/// Advances all connections. Returns when to advance them again.
 fn advance(socket: &UdpSocket, webrtc: &Webrtc, responder: &Responder) -> Option<Instant> {
     let may = |test, from| {
         let may = responder.sends_back(test, from);

@@ -10,7 +10,6 @@ pub(crate) enum Operator {
     None,
 }
 
-/// A file of the pages; `None` for an unknown path.
 pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Response<Body>> {
     let (html, js, css) =
         ("text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
@@ -35,7 +34,6 @@ pub(crate) fn file(path: &str, operator: Operator, scheme: Scheme) -> Option<Res
     Some(response)
 }
 
-/// Only same-origin resources, connections and frames.
 const GUARDS: [(&str, &str); 4] = [
     (
         "content-security-policy",
@@ -47,6 +45,6 @@ const GUARDS: [(&str, &str); 4] = [
     ("x-content-type-options", "nosniff"),
 ];
 
-/// A page with cross-origin isolation has a clock resolution of 5 us instead of 100 us.
+/// Cross-origin isolation gives a page a clock resolution of 5 us instead of 100 us.
 const ALONE: [(&str, &str); 2] =
     [("cross-origin-opener-policy", "same-origin"), ("cross-origin-embedder-policy", "require-corp")];

@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct Keeping {
     store: Arc<Store>,
     keep_for_s: u64,
-    /// Hash of the operator's token; `None`: no access.
+    /// `None`: no access.
     operator: Option<TokenHash>,
     quota: Mutex<Quota>,
 }
@@ -43,7 +43,6 @@ impl Keeping {
         self.operator.is_some()
     }
 
-    /// Stores the result of a test, once per test.
     pub(crate) async fn keep(
         &self,
         outcome: Outcome,
@@ -77,7 +76,6 @@ impl Keeping {
         found.map(stored).ok_or_else(gone)
     }
 
-    /// All results, if the request has the operator's token.
     pub(crate) async fn overview(&self, head: &Parts, now: Moment) -> Answer {
         let token = head.headers.get(header::AUTHORIZATION).and_then(|field| bearer(field.as_bytes()));
         if token.map(TokenHash::of) != self.operator || token.is_none() {
@@ -118,7 +116,6 @@ impl Keeping {
                 Error::Full { .. } => {
                     Refusal::new(StatusCode::INSUFFICIENT_STORAGE, "the server has no room for results\n")
                 }
-                // The path and the error are for the operator only.
                 _ => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the results cannot be reached\n"),
             }
         })
@@ -135,7 +132,6 @@ pub(crate) fn wanted(query: &str) -> Result<Wanted, &'static str> {
     Ok(Wanted { days, network })
 }
 
-/// Parses a result that a client wants to store.
 pub(crate) async fn reported(body: Body) -> Result<Outcome, Refusal> {
     let refused = |why: String| Refusal::new(StatusCode::BAD_REQUEST, format!("{why}\n"));
     let text = body.collect(crate::result::LARGEST).await;

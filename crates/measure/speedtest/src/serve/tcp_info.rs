@@ -12,7 +12,6 @@ use tracing::debug;
 use super::test_registry::Seen;
 use crate::bottleneck::Times;
 
-/// Access to the kernel's statistics, if available.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     diag: Option<Mutex<Diag>>,
@@ -26,7 +25,6 @@ impl Kernel {
         Self { diag: diag.ok().map(Mutex::new), listens }
     }
 
-    /// Looks up a client's connection for the first time.
     pub(crate) fn first_seen(&self, remote: SocketAddr) -> Option<Seen> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let named = self.listens.iter().filter(|address| !address.ip().is_unspecified());
@@ -60,8 +58,7 @@ impl Kernel {
         look.ok().and(found)
     }
 
-    /// Number of delivered bytes, and the minimum round-trip time, of a connection; `None` if it has
-    /// closed.
+    /// Also the minimum round-trip time; `None` if the connection has closed.
     pub(crate) fn delivered(&self, seen: &Seen) -> Option<(u64, Option<Duration>)> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
@@ -71,15 +68,13 @@ impl Kernel {
         Some((info.bytes_acked.saturating_add(selectively), round_trip))
     }
 
-    /// Number of received but unread bytes of a connection; `None` if it has closed.
     pub(crate) fn unread(&self, seen: &Seen) -> Option<u64> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
         Some(socket.receive_queue.into())
     }
 
-    /// The increase of the times of these connections since they were first seen. Closed connections
-    /// contribute nothing.
+    /// Closed connections contribute nothing.
     pub(crate) fn since(&self, connections: &[Seen]) -> Option<Times> {
         let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         let since = connections.iter().filter_map(|seen| {

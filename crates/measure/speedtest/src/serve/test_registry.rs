@@ -1,7 +1,8 @@
-//! The started tests: identifiers, client addresses, and connections. Time is supplied by the caller.
+//! The started tests: identifiers, client addresses, and connections. Time is supplied by the
+//! caller.
 //!
-//! The identifier is sent in an HTTP response, so only a client that receives at its address has it.
-//! Datagrams are echoed to that address only, with a limit per test.
+//! Only a client that receives at its address has the identifier. Datagrams are echoed to that
+//! address only, with a limit per test.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,11 +18,10 @@ use crate::{
     wire::{Token, plain},
 };
 
-/// All tests of a server. Memory is bounded: the oldest test is evicted.
+/// Memory is bounded: the oldest test is evicted.
 #[derive(Debug, Default)]
 pub(crate) struct TestRegistry {
     tests: BTreeMap<Token, Test>,
-    /// The oldest first.
     begun: VecDeque<(Duration, Token)>,
     of: BTreeMap<IpAddr, usize>,
 }
@@ -37,17 +37,15 @@ struct Test {
     is_kept: bool,
 }
 
-/// A connection at the first download of a test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// The kernel times at that point.
     pub(crate) then: Times,
 }
 
 impl TestRegistry {
-    /// Starts a test. Evicts the oldest test of a household that exceeds its limit.
+    /// Evicts the oldest test of a household that exceeds its limit.
     pub(crate) fn begin(&mut self, now: Duration, test: Token, address: IpAddr) {
         while let Some((at, oldest)) = self.begun.front().copied() {
             if now.saturating_sub(at) < LIFE && self.tests.len() < MOST {
@@ -80,7 +78,6 @@ impl TestRegistry {
         self.begun.push_back((now, test));
     }
 
-    /// Whether a datagram of this test from this address is echoed.
     pub(crate) fn sends_back(&mut self, now: Duration, test: Token, from: IpAddr) -> bool {
         if !self.is_of(now, test, from) {
             return false;
@@ -91,13 +88,11 @@ impl TestRegistry {
         is_left
     }
 
-    /// Whether this address has such a test.
     pub(crate) fn is_of(&self, now: Duration, test: Token, of: IpAddr) -> bool {
         let test = self.tests.get(&test);
         test.is_some_and(|test| test.address == plain(of) && now.saturating_sub(test.begun) < LIFE)
     }
 
-    /// Whether a connection of a test is unknown and within the limit.
     pub(crate) fn is_new(&self, test: Token, remote: SocketAddr) -> bool {
         self.tests.get(&test).is_some_and(|test| {
             test.address == plain(remote.ip())
@@ -112,13 +107,11 @@ impl TestRegistry {
         }
     }
 
-    /// The connections of a test, if it belongs to this address.
     pub(crate) fn connections(&self, test: Token, of: IpAddr) -> Vec<Seen> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of));
         test.map(|test| test.connections.clone()).unwrap_or_default()
     }
 
-    /// A known connection of a test, if it belongs to this address.
     pub(crate) fn connection(&self, test: Token, remote: SocketAddr) -> Option<Seen> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(remote.ip()))?;
         test.connections.iter().find(|seen| seen.remote == remote).copied()
@@ -131,26 +124,24 @@ impl TestRegistry {
         }
     }
 
-    /// The deliveries of a test, if it belongs to this address.
     pub(crate) fn deliveries(&self, test: Token, of: IpAddr) -> BTreeMap<u32, Delivery> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of));
         test.map(|test| test.deliveries.clone()).unwrap_or_default()
     }
 
-    /// The counter of received upload bytes of a test, if it belongs to this address.
     pub(crate) fn received(&self, test: Token, of: IpAddr) -> Option<Arc<AtomicU64>> {
         let test = self.tests.get(&test).filter(|test| test.address == plain(of))?;
         Some(Arc::clone(&test.received))
     }
 
-    /// Whether a result of this test may be stored, once, if it belongs to this address.
+    /// True once per test, and only for the client's address.
     pub(crate) fn may_keep(&mut self, now: Duration, test: Token, of: IpAddr) -> bool {
         let is_own = self.is_of(now, test, of);
         let test = self.tests.get_mut(&test).filter(|_| is_own);
         test.is_some_and(|test| !std::mem::replace(&mut test.is_kept, true))
     }
 
-    /// The result could not be stored. Permits another attempt.
+    /// Permits another attempt.
     pub(crate) fn was_not_kept(&mut self, test: Token) {
         if let Some(test) = self.tests.get_mut(&test) {
             test.is_kept = false;
@@ -171,7 +162,6 @@ impl TestRegistry {
 
 /// Upper limit of a test's duration.
 const LIFE: Duration = Duration::from_secs(3600);
-/// Limit of the tests in memory: some megabytes.
 const MOST: usize = 10_000;
 const MOST_OF_ONE: usize = 100;
 const MOST_CONNECTIONS: usize = 64;
@@ -215,7 +205,6 @@ mod tests {
         }
         assert_eq!((book.tests.len(), book.begun.len(), book.of.len()), (MOST, MOST, MOST));
         assert!(!book.sends_back(NOW, token(0), address(0)) && book.sends_back(NOW, token(1), address(1)));
-        // A household that starts many tests loses only tests of the same household.
         for number in 0..200 {
             book.begin(NOW, token(1_000_000 + number), address(most));
         }

@@ -1,4 +1,4 @@
-//! A server over loopback, with the client of `http`.
+//! A server over loopback, with the client of `http_stack`.
 
 use std::{sync::mpsc, thread};
 
@@ -18,7 +18,6 @@ use crate::{
     wire::{self, Datagram, Greeting, Left, Offer, Received, Told, Way},
 };
 
-/// A server in a separate thread, stopped when dropped.
 pub(crate) struct Served {
     pub(crate) ready: Ready,
     stop: ShutdownSignal,
@@ -36,7 +35,6 @@ impl Served {
         Self { ready: ready.recv().unwrap(), stop, thread: Some(thread) }
     }
 
-    /// On a free port of 127.0.0.1.
     pub(crate) fn config() -> Config {
         Config { listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))], ..Config::default() }
     }
@@ -246,7 +244,6 @@ async fn a_late_pages_download_has_the_rate_of_what_was_acknowledged() {
             request = request.header("x-forwarded-for", client);
         }
         let mut body = asking.send(request.body(Body::empty()).unwrap()).await.into_body();
-        // At most 40 MB in 400 ms.
         let began = tokio::time::Instant::now();
         let mut came = 0;
         while let Some(piece) = body.data().await.unwrap() {
@@ -257,22 +254,19 @@ async fn a_late_pages_download_has_the_rate_of_what_was_acknowledged() {
         let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
             "download": [{"bytes": 40000000, "behind_first": 40000000, "over_ms": 100, "took_ms": 100, "number": 0}],
             "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 0.5}]}"#;
-        // The last sample is up to 50 ms after the last acknowledgement.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let path = format!("/__result?test={}", greeting.test);
         asking.json(Method::POST, &path, Body::whole(told)).await
     };
     let rate = |outcome: &Value| outcome["download"]["bps_p90"].as_f64().unwrap();
     let own = outcome(None).await;
-    // The kernels buffer some MB, so they acknowledge the last byte before it is read: 320 Mbit in more
-    // than 267 ms.
+    // The kernels acknowledge the last byte before it is read: 320 Mbit in more than 267 ms.
     assert!(rate(&own) < 1.2e9, "{own:#}");
     assert!(own["download"]["limits"]["device"].is_number());
     // Through a proxy the server cannot measure the page's connection.
     assert_eq!(rate(&outcome(Some("192.0.2.1")).await), 3.2e9);
 }
 
-/// A test with its identifier and its result.
 async fn made(asking: &Asking) -> (wire::Token, Value) {
     let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
     let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
@@ -306,7 +300,6 @@ async fn a_result_is_kept_if_its_visitor_wants_that_and_found_by_its_link() {
     let id = left.link.strip_prefix(&format!("{}/#k=", served.url("http"))).unwrap().to_owned();
     let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
     assert_eq!(found, outcome);
-    // Once per test, and only for an existing test.
     assert_eq!(keep(outcome.to_string()).await.status(), StatusCode::CONFLICT);
     let of_nobody = format!("{}?test={}", wire::KEEP, wire::Token([0; 16]));
     let refused = asking.ask(Method::POST, &of_nobody, Body::whole(outcome.to_string())).await;
@@ -322,7 +315,6 @@ async fn a_result_is_kept_if_its_visitor_wants_that_and_found_by_its_link() {
         assert_eq!(status(&asking, Method::GET, path).await, expected, "{path}");
     }
     served.end();
-    // The next server finds it.
     let served = Served::with(keeping(&directory));
     let asking = Asking::new(&served.url("http"), Protocol::Http1);
     let found: Value = asking.json(Method::GET, &format!("/__kept?id={id}"), Body::empty()).await;
@@ -423,7 +415,6 @@ async fn who_tells_leaves_or_reads_results_has_a_share_of_these_as_well() {
     let asking = Asking::new(&served.url("http"), Protocol::Http1);
     let known = "/__kept?id=0123456789abcdef0123456789abcdef";
     let each = [(Method::POST, "/__result"), (Method::POST, "/__keep?test=0"), (Method::GET, known)];
-    // The body of this request is delayed. 100 (Continue) shows that the server waits for it.
     let mut first = TcpStream::connect(served.ready.addresses[0]).await.unwrap();
     let head =
         "POST /__result HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
@@ -434,7 +425,6 @@ async fn who_tells_leaves_or_reads_results_has_a_share_of_these_as_well() {
     for (method, path) in each.clone() {
         assert_eq!(status(&asking, method, path).await, 429, "{path}");
     }
-    // The limit does not apply to tests.
     assert_eq!(status(&asking, Method::GET, "/__down?bytes=1").await, 200);
     first.write_all(b"{}").await.unwrap();
     let mut rest = Vec::new();
@@ -457,7 +447,7 @@ async fn datagrams_come_back_to_those_who_began_a_test() {
     let there = Datagram { way: Way::There, test: greeting.test, number: 9 };
     let strangers = Datagram { test: wire::Token([0; 16]), ..there };
     let looping = Datagram { way: Way::Back, ..there };
-    // Datagrams that must be ignored are sent first, so that a reply to one of them would arrive first.
+    // Ignored datagrams are sent first, so that a reply to one of them would arrive first.
     for bytes in [&strangers.encode()[..], &looping.encode(), &there.encode()[..100], &there.encode()] {
         mine.send_to(bytes, server).await.unwrap();
     }
@@ -467,7 +457,6 @@ async fn datagrams_come_back_to_those_who_began_a_test() {
         (Datagram::decode(&room[..length]), from),
         (Some(Datagram { way: Way::Back, ..there }), server)
     );
-    // 127.0.0.2 is another client: no datagram is echoed to it before the next echo to 127.0.0.1.
     let other = tokio::net::UdpSocket::bind("127.0.0.2:0").await.unwrap();
     other.send_to(&there.encode(), server).await.unwrap();
     mine.send_to(&there.encode(), server).await.unwrap();

@@ -1,9 +1,6 @@
-//! The loss test of a web page. Browsers cannot send plain datagrams, so the page uses a WebRTC data
-//! channel without retransmission and ordering. Its datagrams arrive at the port of the loss test, and are
-//! echoed with the same limits as others: a number per test, to the address that started it.
-//!
-//! The offer is sent over HTTP, so no third party is involved. The server has one address, which the SDP
-//! answer contains, and only responds to connectivity checks (ICE lite, RFC 8445 section 2.5).
+//! The loss test of a web page: a WebRTC data channel without retransmission and ordering, because
+//! browsers cannot send plain datagrams. The server only responds to connectivity checks (ICE lite,
+//! RFC 8445 section 2.5).
 
 mod crypto;
 pub mod offer;
@@ -38,7 +35,6 @@ pub(crate) struct Webrtc {
     told: Vec<IpAddr>,
     identity: Identity,
     sessions: Mutex<Vec<Session>>,
-    /// Signals that a new connection must be advanced.
     pub(crate) begun: Notify,
 }
 
@@ -49,7 +45,6 @@ pub(crate) enum Refused {
 }
 
 impl Webrtc {
-    /// One instance for each socket.
     pub(crate) fn of(sockets: &[UdpSocket], told: &[IpAddr]) -> Result<Vec<Arc<Self>>, Error> {
         let failed = |source| Error::System { what: "make a certificate for WebRTC", source };
         let certificate = crypto::certificate().map_err(|error| failed(io::Error::other(error)))?;
@@ -63,7 +58,6 @@ impl Webrtc {
         sockets.iter().map(of).collect()
     }
 
-    /// Whether packets to a client at this address can be sent from this socket.
     pub(crate) fn reaches(&self, client: IpAddr) -> bool {
         let Some(local) = toward(client) else { return false };
         let bound = plain(self.bound.ip());
@@ -101,14 +95,12 @@ impl Webrtc {
         Ok(answer)
     }
 
-    /// Processes a received packet. Returns whether it belongs to a connection.
     pub(crate) fn take(&self, now: Instant, source: SocketAddr, bytes: &[u8]) -> bool {
         let source = SocketAddr::new(plain(source.ip()), source.port());
         self.lock().iter_mut().any(|session| session.take(now, source, bytes))
     }
 
-    /// Advances all connections and removes ended ones. Returns the packets to send, and when to
-    /// advance again.
+    /// Returns the packets to send, and when to advance again.
     pub(crate) fn advance(
         &self,
         now: Instant,
@@ -143,8 +135,7 @@ impl Webrtc {
     }
 }
 
-/// The local address of the route to a client, which is the source address of packets from an unspecified
-/// socket.
+/// The source address of packets to a client from an unspecified socket.
 fn toward(client: IpAddr) -> Option<IpAddr> {
     let client = plain(client);
     let any: SocketAddr = if client.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
@@ -154,8 +145,6 @@ fn toward(client: IpAddr) -> Option<IpAddr> {
     Some(plain(socket.local_addr().ok()?.ip()))
 }
 
-/// A connection uses about 25 KB, up to 1.1 MB if its client exhausts the library's reassembly and send
-/// buffers.
+/// A connection uses about 25 KB, up to 1.1 MB if its client exhausts the library's buffers.
 const MOST: usize = 128;
-/// Concurrent tests of one household, including recently closed pages.
 const MOST_OF_ONE: usize = 8;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::*;
 use crate::serve::browser::Written;
 
-/// A line in virtual time: bits per second each way, and its round-trip time.
+/// Bits per second each way, and the round-trip time.
 #[derive(Clone, Copy)]
 struct Line {
     rates: [f64; 2],
@@ -29,13 +29,10 @@ impl Line {
 }
 
 struct Walked {
-    /// Direction, size and number of requests of each set.
     sets: Vec<(Direction, u64, u32)>,
     latencies: u32,
-    /// Total time of all transfers.
     total: Duration,
     last: Option<Step>,
-    /// All steps, in the format of the cases.
     steps: Vec<String>,
 }
 
@@ -76,8 +73,8 @@ fn said(step: Step) -> String {
 
 #[test]
 fn a_slow_line_is_not_asked_for_large_bodies() {
-    // 10 Mbit/s: 1 MB takes 0.8 s and 10 MB 8 s, of which two start within 15 s. Upload at 1 Mbit/s: 100 KB
-    // take 0.8 s, 1 MB 8 s.
+    // 10 Mbit/s: two requests of 10 MB (8 s each) start within 15 s. Upload at 1 Mbit/s: 1 MB takes
+    // 8 s.
     let Walked { sets, latencies, .. } = walk(&Plan::full(), Line::of([10e6, 1e6]), MOST);
     use Direction::{Download, Upload};
     assert_eq!(
@@ -90,7 +87,6 @@ fn a_slow_line_is_not_asked_for_large_bodies() {
             (Download, 10_000_000, 2)
         ]
     );
-    // 20 at the start, 2 after each set except skipped ones, and the last.
     assert_eq!(latencies, 20 + 2 * 4);
 }
 
@@ -114,7 +110,6 @@ fn a_long_line_is_asked_for_larger_bodies_until_its_window_has_opened() {
     // 1 MB in seven round trips of 300 ms measures the window and not the line.
     assert!(!is_enough(2100, Some(300)));
     assert!(is_enough(3001, Some(300)));
-    // Up to 100 ms the plan's limit of one second decides, as without a round-trip time.
     for round_trip_ms in [None, Some(1), Some(100)] {
         assert!(!is_enough(1000, round_trip_ms) && is_enough(1001, round_trip_ms), "{round_trip_ms:?}");
     }
@@ -123,7 +118,6 @@ fn a_long_line_is_asked_for_larger_bodies_until_its_window_has_opened() {
 const MOST: u64 = 8_000_000_000;
 const MB: u64 = 1_000_000;
 
-/// The sets of the plan `full` that are larger than those it lists.
 fn beyond(line: Line, largest: u64) -> Vec<(Direction, u64, u32)> {
     let plan = Plan::full();
     let Walked { sets, last, .. } = walk(&plan, line, largest);
@@ -135,14 +129,11 @@ fn beyond(line: Line, largest: u64) -> Vec<(Direction, u64, u32)> {
 #[test]
 fn a_long_fast_line_gets_larger_bodies_than_the_plan_has() {
     use Direction::{Download, Upload};
-    // 941 Mbit/s, 300 ms: 250 MB take 2.4 s and 200 MB 2.0 s, less than the 6 s of 20 round trips. 1 GB takes
-    // 8.8 s, 800 MB 7.1 s.
+    // 250 MB take 2.4 s and 200 MB 2.0 s, less than the 6 s of 20 round trips. 1 GB takes 8.8 s.
     let long = Line::long(941e6, 300);
     assert_eq!(beyond(long, MOST), [(Upload, 200 * MB, 2), (Upload, 800 * MB, 2), (Download, 1000 * MB, 2)]);
-    // 50 MB up take 0.53 s, and 200 MB 1.8 s, of the 2 s of 20 round trips of 100 ms. 250 MB down take 2.2
-    // s.
+    // 50 MB up take 0.53 s, and 200 MB 1.8 s, of the 2 s of 20 round trips. 250 MB down take 2.2 s.
     assert_eq!(beyond(Line::long(941e6, 100), MOST), [(Upload, 200 * MB, 2), (Upload, 800 * MB, 2)]);
-    // The server's limit applies.
     assert_eq!(beyond(long, 250 * MB), [(Upload, 200 * MB, 2), (Upload, 250 * MB, 2)]);
 }
 
@@ -154,15 +145,14 @@ fn a_short_or_slow_line_gets_the_plan_and_no_more() {
     }
     // 25 MB take 21 s at 10 Mbit/s.
     assert_eq!(beyond(Line::long(9.41e6, 300), MOST), []);
-    // Without a round-trip time the number of round trips is unknown.
     assert_eq!(beyond(Line::of([1e11; 2]), MOST), []);
 }
 
 #[test]
 fn no_larger_body_begins_that_would_take_too_long() {
-    // 250 MB take 11 s at 200 Mbit/s, less than 20 round trips of 1 s; four times as much would take 44 s,
-    // but the limit is 30 s. 50 MB take 3 s, so the prediction for four times as much is 12 s; it takes 9
-    // s. Again four times as much would take 36 s.
+    // 250 MB take 11 s, less than 20 round trips of 1 s; four times as much exceeds the limit of 30
+    // s. 50 MB take 3 s, so the prediction for 200 MB is 12 s; it takes 9 s, and 800 MB would take
+    // 36 s.
     assert_eq!(beyond(Line::long(200e6, 1000), MOST), [(Direction::Upload, 200 * MB, 2)]);
 }
 
@@ -170,14 +160,13 @@ fn no_larger_body_begins_that_would_take_too_long() {
 fn no_line_is_full_for_long() {
     for rate in [1e5, 1e6, 1e7, 1e8, 1e9] {
         let quick = walk(&Plan::quick(), Line::of([rate; 2]), MOST).total;
-        // At most two sets of a direction take long: the last, and the previous one, whose requests take up
-        // to 1 s. A started request is completed: 100 KB at 100 Kbit/s take 8 s.
+        // At most the last two sets of a direction take long. A started request is completed: 100
+        // KB at 100 Kbit/s take 8 s.
         assert!(quick < Duration::from_secs(2 * (2 * 4 + 10)), "{rate}: {quick:?}");
     }
 }
 
-/// Lines, and the resulting steps of the plan `full`; `web/test/course.mjs` tests the page with the same
-/// cases.
+/// `web/test/course.mjs` tests the page with the same cases.
 #[derive(Deserialize)]
 struct Cases {
     plan: serde_json::Value,

@@ -6,8 +6,8 @@ use std::{
     str::FromStr,
 };
 
-/// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 address: some hundred households or one
-/// customer, not a single person.
+/// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 address: some hundred
+/// households or one customer, not a single person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network(IpAddr);
 
@@ -21,7 +21,7 @@ impl Network {
     }
 }
 
-/// Formats as `192.0.2.0/24` or `2001:db8::/48`.
+/// `192.0.2.0/24` or `2001:db8::/48`.
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.0, if self.0.is_ipv4() { 24 } else { 48 })
@@ -39,7 +39,6 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, NoNetwork> {
         let (address, _) = text.split_once('/').ok_or(NoNetwork)?;
         let network = Self::of(address.parse().map_err(|_| NoNetwork)?);
-        // Other notations of the network are refused.
         if network.to_string() == text { Ok(network) } else { Err(NoNetwork) }
     }
 }

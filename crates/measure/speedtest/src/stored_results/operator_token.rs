@@ -19,7 +19,8 @@ impl Secret {
     /// A new token with 192 random bits.
     ///
     /// # Errors
-    /// If the system's random number generator fails.
+    ///
+    /// The system's random number generator fails.
     pub fn make() -> io::Result<Self> {
         let token = make()?;
         Ok(Self { sha256: TokenHash::of(token.as_bytes()).to_string(), token })

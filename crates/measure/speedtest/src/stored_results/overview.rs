@@ -103,8 +103,7 @@ impl Overview {
     }
 }
 
-/// The period for a span of time, the length of its prefix in a timestamp, and a suffix to complete it.
-/// Yields at most about 70 groups, except for months.
+/// Also the length of the period's prefix in a timestamp, and the rest of the timestamp.
 fn period(span_s: u64) -> (&'static str, usize, &'static str) {
     if span_s <= 2 * DAY_S {
         ("hour", "2026-05-04T03".len(), ":00")
@@ -173,7 +172,6 @@ mod tests {
     #[test]
     fn results_are_divided_by_time_and_by_network() {
         let (home, office) = ("192.0.2.0/24", "2001:db8::/48");
-        // The clock was set back after the second result: the third one is earlier.
         let rows = vec![
             row(1, MONDAY, home, 10.0),
             row(2, MONDAY + 3 * DAY_S, home, 30.0),
@@ -186,7 +184,6 @@ mod tests {
         assert_eq!(names(&overview.by_network), [(home, 3), (office, 1)]);
         let download = overview.all.figures.download_bps.unwrap();
         assert_eq!((download.n, download.min, download.p50, download.max), (4, 10e6, 25e6, 50e6));
-        // The worse direction; a figure that no result contains is absent.
         assert_eq!(overview.all.figures.loaded_ms.unwrap().p50, 90.0);
         assert_eq!(overview.all.figures.loss_ratio, None);
         assert_eq!(overview.latest[0].id, Token([4; 16]));

@@ -1,5 +1,4 @@
-//! Limits the results and bytes that a household may store, so that no client displaces the results of all
-//! others. Time is supplied by the caller.
+//! Limits the results and bytes that a household may store. Time is supplied by the caller.
 
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
@@ -49,7 +48,7 @@ impl Quota {
 const HOUR: Duration = Duration::from_secs(3600);
 /// A household that tests continuously has one result per minute, of about 50 KB each.
 const MOST_OF_ONE: Left = Left { results: 60, bytes: 3_000_000 };
-/// Limit of all results per hour: some megabytes of memory, and at most a tenth of the store's capacity.
+/// Per hour: some megabytes of memory, and at most a tenth of the store's capacity.
 const MOST: Left = Left { results: 10_000, bytes: 100_000_000 };
 
 #[cfg(test)]
@@ -63,7 +62,6 @@ mod tests {
         let now = Duration::from_secs(9);
         assert_eq!((0..100).filter(|_| quota.take(now, address(1), 1000)).count(), 60);
         assert!(quota.take(now, address(2), 1000));
-        // 60 and 1 are already counted.
         let of_others = (10..20_000).filter(|number| quota.take(now, address(*number), 1000)).count();
         assert_eq!(of_others, 10_000 - 61);
         assert_eq!(quota.of.len(), 10_000 - 61 + 2);
@@ -76,7 +74,7 @@ mod tests {
         let mut quota = Quota::default();
         let address = |number: u32| IpAddr::from(std::net::Ipv4Addr::from_bits(number));
         let now = Duration::from_secs(9);
-        // Results of the maximum size: 11 of them are 2.9 MB.
+        // 11 results of the maximum size are 2.9 MB.
         let large = crate::result::LARGEST as u64;
         assert_eq!((0..60).filter(|_| quota.take(now, address(1), large)).count(), 11);
         assert!(quota.take(now, address(1), 1000), "a small one has room yet");

@@ -1,9 +1,9 @@
-//! The file of results. Results are removed after the retention time, or when newer results need their
-//! space.
+//! The file of results. Results are removed after the retention time, or when newer results need
+//! their space.
 //!
-//! The age of a result does not depend on the wall clock, which may be changed. The file has an age: it
-//! advances with the monotonic clock while a server runs, and with the wall clock, forward only, between
-//! two servers. [`seen`] contains the reference of the latter.
+//! The age of a result does not depend on the wall clock, which may be changed. The age of the file
+//! advances with the monotonic clock while a server runs, and with the wall clock, forward only,
+//! between two servers ([`seen`]).
 
 mod seen;
 
@@ -51,14 +51,12 @@ pub struct Store {
     keep_for_s: u64,
     most: Most,
     age: Age,
-    /// Serializes writers.
     writing: Mutex<State>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Another process may use the file.
     Closed,
 }
 
@@ -66,7 +64,6 @@ enum State {
 pub(crate) struct Most {
     pub(crate) results: u64,
     pub(crate) bytes: u64,
-    /// Maximum number of results removed in one transaction.
     pub(crate) at_once: usize,
 }
 
@@ -86,7 +83,8 @@ impl Store {
     /// Opens or creates a file.
     ///
     /// # Errors
-    /// If the file is locked, damaged, of another format or a newer version, or an I/O error occurs.
+    ///
+    /// It is locked, damaged, of another format or a newer version, or an I/O error occurs.
     pub fn open(config: &Config, now: Moment) -> Result<Self, Error> {
         Self::with_most(config, now, MOST)
     }
@@ -107,7 +105,8 @@ impl Store {
     /// Stores a result durably. The oldest results make room for it.
     ///
     /// # Errors
-    /// If it cannot be stored; the file is then unchanged.
+    ///
+    /// It cannot be stored; the file is then unchanged.
     pub fn keep(&self, now: Moment, row: &Row, outcome: &[u8]) -> Result<(), Error> {
         let age = self.age.now(now);
         self.durably(|work| {
@@ -128,10 +127,12 @@ impl Store {
         Ok(())
     }
 
-    /// Removes all expired results; call it periodically. Other writers may run between its transactions.
+    /// Removes all expired results; call it periodically. Other writers may run between its
+    /// transactions.
     ///
     /// # Errors
-    /// If the removal cannot be stored.
+    ///
+    /// The removal cannot be stored.
     pub fn sweep(&self, now: Moment) -> Result<(), Error> {
         let age = self.age.now(now);
         loop {
@@ -157,7 +158,8 @@ impl Store {
     /// A stored result. `None` if the identifier is unknown or the result has expired.
     ///
     /// # Errors
-    /// If it cannot be read.
+    ///
+    /// It cannot be read.
     pub fn outcome(&self, now: Moment, id: Token) -> Result<Option<Vec<u8>>, Error> {
         let read = |work: &ReadTransaction| -> Result<Option<Vec<u8>>, redb::Error> {
             let Some(number) = work.open_table(IDS)?.get(u128::from_be_bytes(id.0))? else { return Ok(None) };
@@ -175,7 +177,8 @@ impl Store {
     /// Calls `each` with the summary of all results that have not expired, the oldest first.
     ///
     /// # Errors
-    /// If they cannot be read.
+    ///
+    /// They cannot be read.
     pub fn rows(&self, now: Moment, mut each: impl FnMut(Row)) -> Result<(), Error> {
         let failed = |error: redb::Error| self.file.failed("read", error);
         let age = self.age.now(now);
@@ -197,8 +200,7 @@ impl Store {
         self.file.read(|work| Ok(work.open_table(OUTCOMES).unwrap().len().unwrap())).unwrap()
     }
 
-    /// Removes expired results, and the oldest ones while the limits are exceeded, up to `at_once`. Returns
-    /// the number removed.
+    /// Removes expired results, and the oldest ones beyond the limits. Returns the number removed.
     fn make_room(&self, work: &WriteTransaction, age: u64) -> Result<usize, redb::Error> {
         let (mut rows, mut outcomes) = (work.open_table(ROWS)?, work.open_table(OUTCOMES)?);
         let (mut ids, mut numbers) = (work.open_table(IDS)?, work.open_table(NUMBERS)?);
@@ -251,7 +253,6 @@ fn tables(work: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// Stores the file's age and the wall-clock time for the next start.
 fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Error> {
     let mut numbers = work.open_table(NUMBERS)?;
     let mut seen = Seen::read(&numbers)?;
@@ -259,12 +260,10 @@ fn note(work: &WriteTransaction, age: u64, now: Moment) -> Result<(), redb::Erro
     seen.write(&mut numbers)
 }
 
-/// Results in order of arrival: the file's age at that time, and a [`Row`].
+/// The file's age at arrival, and a [`Row`], by order of arrival.
 const ROWS: TableDefinition<u64, (u64, &[u8])> = TableDefinition::new("rows");
-/// The complete results, as JSON.
 const OUTCOMES: TableDefinition<u64, &[u8]> = TableDefinition::new("outcomes");
 const IDS: TableDefinition<u128, u64> = TableDefinition::new("ids");
-/// Counters of the file.
 const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers of results");
 
 /// Keys of [`NUMBERS`]: the next sequence number, and the total number of bytes.
@@ -275,7 +274,6 @@ const VERSION: u64 = 1;
 
 /// A result has about 10 to 50 KB.
 const MOST: Most = Most { results: 100_000, bytes: 1_000_000_000, at_once: 1000 };
-/// Cache size for the upper pages of the trees.
 const MEMORY: usize = 4 << 20;
 
 const REMEDY: &str = "move it away to begin a new one, or put a copy in its place";

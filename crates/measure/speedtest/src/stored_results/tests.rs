@@ -49,7 +49,6 @@ fn a_result_is_found_again_until_its_time_is_over() {
     let mut rows = Vec::new();
     store.rows(later, |row| rows.push(row)).unwrap();
     assert_eq!(rows, [row(1), row(2)]);
-    // After 30 days the result is no longer returned, and the next sweep removes it.
     let over = at(30 * DAY, SPRING);
     assert_eq!((found(&store, 1, over), ids(&store, over), store.held()), (None, vec![2], 2));
     store.sweep(over).unwrap();
@@ -61,8 +60,8 @@ fn a_clock_that_is_set_makes_nothing_older_or_younger() {
     let directory = TempDir::new().unwrap();
     let store = Store::open(&config(&directory), at(Duration::ZERO, SPRING)).unwrap();
     store.keep(at(DAY, SPRING), &row(1), b"one").unwrap();
-    // The wall clock moves ten years ahead, and then back to 1970, while the monotonic clock advances by a
-    // day each.
+    // The wall clock moves ten years ahead, and then back to 1970, while the monotonic clock
+    // advances by a day each.
     for (days, wall_s) in [(2, SPRING + 315_360_000), (3, 0)] {
         let now = at(days * DAY, wall_s);
         store.keep(now, &row(u8::try_from(days).unwrap()), b"more").unwrap();
@@ -70,10 +69,8 @@ fn a_clock_that_is_set_makes_nothing_older_or_younger() {
         assert_eq!(ids(&store, now).len(), usize::try_from(days).unwrap());
     }
     drop(store);
-    // Between two servers the wall clock measures the time, if it moves forward.
     store_is_as_old_as_before(&directory, 0, &[1, 2, 3]);
-    // The first result has an age of 2 days, plus 27 days between the servers, 29 in total. It expires one
-    // day later.
+    // The first result has an age of 2 + 27 = 29 days.
     store_is_as_old_as_before(&directory, 27 * 86_400, &[1, 2, 3]);
     store_is_as_old_as_before(&directory, 28 * 86_400, &[2, 3]);
 }
@@ -83,7 +80,6 @@ fn a_start_in_1970_and_a_crash_remove_nothing() {
     let directory = TempDir::new().unwrap();
     let right = at(Duration::ZERO, SPRING);
     Store::open(&config(&directory), right).unwrap().keep(right, &row(1), b"one").unwrap();
-    // The clock was not set yet; the server swept, and crashed before the clock was set.
     let unset = at(Duration::ZERO, 30);
     Store::open(&config(&directory), unset).unwrap().sweep(unset).unwrap();
     for (days, expected) in [(29, vec![1]), (30, vec![])] {
@@ -106,7 +102,7 @@ fn a_sweep_removes_all_that_is_over() {
 }
 
 fn store_is_as_old_as_before(directory: &TempDir, between_s: u64, expected: &[u8]) {
-    // The last stored time is ten years ahead, and 0 counts as no time; so the current time is stored
+    // The last stored time is ten years ahead, and 0 counts as no time: store the current time
     // first.
     let copy = TempDir::new().unwrap();
     fs::copy(config(directory).path, config(&copy).path).unwrap();
@@ -150,7 +146,6 @@ fn a_file_that_is_closed_is_left_to_the_next() {
     store.close(start);
     let next = Store::open(&config(&directory), start).unwrap();
     assert_eq!(next.outcome(start, Token([1; 16])).unwrap().as_deref(), Some(&b"one"[..]));
-    // The closed store does not reopen the file.
     assert!(matches!(store.sweep(start), Err(kv_redb::Error::Released)));
     assert!(store.keep(start, &row(2), b"two").is_err() && store.outcome(start, Token([1; 16])).is_err());
     assert_eq!(next.held(), 1);

@@ -1,8 +1,7 @@
 //! The listener that is the default destination.
 //!
-//! It closes each connection immediately after accept(). It holds no descriptors, and the client's socket,
-//! then in `CLOSE_WAIT`, keeps its port. The cost: the accepting CPU also sends a FIN for each connection,
-//! and the client's CPU may process it during the next connect().
+//! It closes each connection immediately after accept(), so it holds no descriptors, and the
+//! client's socket in `CLOSE_WAIT` keeps its port.
 
 use std::{
     fs, io,
@@ -20,11 +19,10 @@ use tcp::{Error, source_port::Range};
 
 use super::table;
 
-/// A listener with an accepting thread. Dropping it ends both.
 #[derive(Debug)]
 pub(super) struct Acceptor {
-    /// Must be closed here after the thread has ended: the thread closes only the descriptor in its private
-    /// table.
+    /// Must be closed here after the thread has ended: the thread closes only the descriptor in its
+    /// private table.
     listener: Arc<TcpListener>,
     address: SocketAddr,
     accepted: Arc<AtomicU64>,
@@ -32,8 +30,7 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Listens on a port of this address outside the measured range: a port cannot be the source of a
-    /// connection to the same port.
+    /// Outside the measured range: a port cannot be the source of a connection to the same port.
     pub(super) fn start(address: IpAddr, counted: Option<&Range>) -> Result<Self, Error> {
         let refused =
             |source| Error::Address { operation: "listen on", address: address.to_string(), source };
@@ -42,7 +39,8 @@ impl Acceptor {
         });
         let beside = beside.find_map(|port| TcpListener::bind((address, port)).ok());
         let listener = beside.map_or_else(|| TcpListener::bind((address, 0)), Ok).map_err(refused)?;
-        // The standard library uses a short queue; a second listen() sets the longest queue allowed.
+        // The standard library uses a short queue; a second listen() sets the longest queue
+        // allowed.
         listen(&listener, Backlog::MAXALLOWABLE).map_err(|errno| refused(errno.into()))?;
         let bound = listener.local_addr().map_err(refused)?;
         let accepted = Arc::new(AtomicU64::new(0));
@@ -76,15 +74,13 @@ fn accept(listener: &TcpListener, accepted: &AtomicU64) {
         match listener.accept() {
             Ok(connection) => drop(connection),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            // Shut down, or another failure. The client detects the latter because the count no longer
-            // increases.
             Err(_) => return,
         }
         accepted.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Limit of connections waiting for accept(): half of the queue, so that no connection is refused.
+/// Half of the accept queue, so that no connection is refused.
 pub(super) fn half_of_queue() -> u64 {
     let most: Option<u64> =
         fs::read_to_string("/proc/sys/net/core/somaxconn").ok().and_then(|text| text.trim().parse().ok());
@@ -94,5 +90,4 @@ pub(super) fn half_of_queue() -> u64 {
 /// `net.core.somaxconn` before Linux 5.4.
 const SMALLEST_QUEUE: u64 = 128;
 
-/// The first unprivileged port.
 const FIRST_FREE: u16 = 1024;

@@ -15,8 +15,8 @@ use super::{Skipped, fill::Sharing, number::as_f64};
 pub struct Config {
     /// TCP connections, or connected UDP sockets.
     pub transport: Transport,
-    /// The destination. `None`: TCP connects to a listener started on loopback, or on `source`. UDP sends
-    /// nothing and needs no server.
+    /// The destination. `None`: TCP connects to a listener started on loopback, or on `source`. UDP
+    /// sends nothing and needs no server.
     pub destination: Option<SocketAddr>,
     /// The source address; `None`: chosen by the kernel.
     pub source: Option<IpAddr>,
@@ -54,7 +54,6 @@ pub(super) struct Plan {
 }
 
 impl Config {
-    /// The requested strategies, or all useful strategies of the transport.
     fn plans(&self) -> Vec<Plan> {
         let plan = |sharing| move |strategy| Plan { strategy, sharing };
         if !self.strategies.is_empty() {
@@ -70,7 +69,6 @@ impl Config {
         [alone.as_slice(), &[last]].concat()
     }
 
-    /// The plans that this kernel supports, and the reasons for the others. Fails if it supports no plan.
     pub(super) fn possible_plans(&self) -> Result<(Vec<Plan>, Vec<Skipped>), Error> {
         let (mut possible, mut skipped, mut first_error) = (Vec::new(), Vec::new(), None);
         for plan in self.plans() {
@@ -107,7 +105,6 @@ impl Config {
         Ok(range)
     }
 
-    /// Number of ports to use out of `ports`, at least one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -118,5 +115,4 @@ impl Config {
     }
 }
 
-/// With 20 ports, a step of 5 % of the range is one port.
 const FEWEST: usize = 20;

@@ -1,8 +1,7 @@
 //! Connects to one destination until a share of the port range is in use, and times each connect.
 //!
-//! The loop only connects. Ports are read and sockets closed afterwards. The sockets are distributed over
-//! threads with private descriptor tables ([`table`]), one thread after the other. They are closed with a
-//! reset (`SO_LINGER` 0), so that no port remains in `TIME_WAIT`.
+//! The sockets are distributed over threads with private descriptor tables ([`table`]), and closed
+//! with a reset (`SO_LINGER` 0), so that no port remains in `TIME_WAIT`.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -37,13 +36,11 @@ pub(super) struct Task {
     pub sharing: Sharing,
     pub destination: SocketAddr,
     pub source: Option<IpAddr>,
-    /// Number of ports to use.
     pub goal: usize,
-    /// The accept counter of our listener, if it is the destination.
     pub accepted: Option<Arc<AtomicU64>>,
 }
 
-/// Whether UDP sockets have `SO_REUSEADDR`, so that two of them can get the same port.
+/// With `SO_REUSEADDR`, two UDP sockets can get the same port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharing {
     No,
@@ -52,7 +49,6 @@ pub(super) enum Sharing {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Connect {
-    /// Number of open sockets before it.
     pub held: usize,
     pub latency: Duration,
     pub tries: u32,
@@ -61,7 +57,7 @@ pub(super) struct Connect {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Connected from this port. `None` if the peer has reset the connection, which frees the port.
+    /// `None` if the peer has reset the connection, which frees the port.
     Port(Option<u16>),
     Error(Errno),
 }
@@ -69,9 +65,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Filled {
     pub connects: Vec<Connect>,
-    /// Time to open and connect the sockets, without waiting for the listener.
     pub busy: Duration,
-    /// Time the thread waited for a CPU; `None` if the kernel does not report it.
     pub waited: Option<Duration>,
     pub ending: Ending,
 }
@@ -80,16 +74,12 @@ pub(super) struct Filled {
 pub(super) enum Ending {
     #[default]
     Goal,
-    /// Too many consecutive connects failed.
     Hopeless,
     Stopped,
-    /// Our listener no longer accepts connections.
     Deaf,
     NoSocket(Errno),
 }
 
-/// Connects until the goal is reached. Calls `watch` with the number of used ports several times per
-/// second.
 pub(super) fn fill(task: &Task, chooser: Chooser, mut watch: impl FnMut(usize) -> ControlFlow<()>) -> Filled {
     let (stop, held) = (AtomicBool::new(watch(0).is_break()), AtomicUsize::new(0));
     let mut filling = Filling::new(task, chooser, &stop, &held);
@@ -115,7 +105,6 @@ pub(super) fn fill(task: &Task, chooser: Chooser, mut watch: impl FnMut(usize) -
     })
 }
 
-/// Connects once, and closes the connection so that its port is free immediately.
 pub(super) fn try_once(
     transport: Transport,
     destination: SocketAddr,
@@ -128,18 +117,15 @@ pub(super) fn try_once(
     attempt.outcome.map_err(in_time)
 }
 
-/// A thread that holds sockets until it is released.
 struct Holder<'scope> {
-    /// Dropped to release the thread.
     release: mpsc::Sender<()>,
     thread: ScopedJoinHandle<'scope, Vec<Option<u16>>>,
 }
 
-/// A fill returned by a thread: ended, or to be continued by another thread.
+/// `None`: to be continued by another thread.
 type Back<'a> = (Filling<'a>, Option<Ending>);
 
 impl<'scope> Holder<'scope> {
-    /// Continues a fill until the descriptor limit of one thread is reached.
     fn start<'a: 'scope>(
         scope: &'scope Scope<'scope, '_>,
         mut filling: Filling<'a>,
@@ -154,7 +140,6 @@ impl<'scope> Holder<'scope> {
             let ending = filling.run(&mut sockets);
             let waited = queue.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
             filling.filled.waited = filling.filled.waited.zip(waited).map(|(sum, more)| sum + more);
-            // Fails only if the whole measurement ends.
             let _ = back.send((filling, ending));
             // Returns an error when the sender is dropped: the signal to release.
             let _: Result<(), _> = wait.recv();
@@ -164,7 +149,6 @@ impl<'scope> Holder<'scope> {
         (Self { release, thread }, come_back)
     }
 
-    /// Closes the sockets and returns their ports.
     fn release(self) -> Vec<Option<u16>> {
         drop(self.release);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -177,9 +161,7 @@ struct Filling<'a> {
     stop: &'a AtomicBool,
     held: &'a AtomicUsize,
     clock: Clock,
-    /// Value of the listener's accept counter at the start.
     accepted_before: u64,
-    /// Limit of connections waiting for accept().
     queue: u64,
     failed_in_a_row: u32,
     filled: Filled,
@@ -194,7 +176,6 @@ impl<'a> Filling<'a> {
         Self { task, chooser, stop, held, clock, accepted_before, queue, failed_in_a_row: 0, filled }
     }
 
-    /// Connects until the descriptor limit of this thread is reached (`None`) or the fill has ended.
     fn run(&mut self, sockets: &mut Vec<OwnedFd>) -> Option<Ending> {
         loop {
             let held = self.held.load(Ordering::Relaxed);
@@ -220,8 +201,6 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Connects once and records it. Returns the socket if it is connected. An error means that no socket
-    /// could be opened.
     fn connect(&mut self, held: usize) -> Result<Option<OwnedFd>, Errno> {
         let Task { transport, sharing, destination, source, .. } = *self.task;
         let begin = self.clock.now();
@@ -238,8 +217,8 @@ impl<'a> Filling<'a> {
         Ok(socket)
     }
 
-    /// Waits until at most `queue` connections wait for accept() on our listener. Returns false if the
-    /// listener stopped accepting.
+    /// Waits until at most `queue` connections wait for accept(). False: the listener stopped
+    /// accepting.
     fn listener_keeps_up(&self, queue: u64) -> bool {
         let Some(accepted) = &self.task.accepted else { return true };
         let held = u64::try_from(self.held.load(Ordering::Relaxed)).unwrap_or(u64::MAX);
@@ -260,7 +239,6 @@ impl<'a> Filling<'a> {
         true
     }
 
-    /// The result, with the port of each connection in the order of the connects.
     fn end(self, ports: Vec<Option<u16>>, ending: Ending) -> Filled {
         let mut filled = Filled { ending, ..self.filled };
         let made = filled.connects.iter_mut().filter(|connect| matches!(connect.outcome, Outcome::Port(_)));
@@ -271,7 +249,6 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// A socket with a connect timeout.
 fn socket(transport: Transport, sharing: Sharing, destination: SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = open(transport, destination)?;
     match (transport, sharing) {
@@ -282,12 +259,12 @@ fn socket(transport: Transport, sharing: Sharing, destination: SocketAddr) -> Re
     Ok(socket)
 }
 
-/// connect() reports a timeout (`SO_SNDTIMEO`) as EINPROGRESS; converted to ETIMEDOUT.
+/// connect() reports a timeout (`SO_SNDTIMEO`) as EINPROGRESS.
 fn in_time(errno: Errno) -> Errno {
     if errno == Errno::EINPROGRESS { Errno::ETIMEDOUT } else { errno }
 }
 
-/// Reads the port of a socket, `None` if its connection was reset, and prepares a close that frees the port
+/// Returns the port, `None` if the connection was reset, and prepares a close that frees it
 /// immediately.
 fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
     let is_reset =
@@ -304,19 +281,16 @@ fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
     port.filter(|_| !is_reset)
 }
 
-/// Interval between calls of `watch`.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// Connect timeout. A lost packet is retransmitted after 1 s (RFC 6298), so one retransmission still
+/// Connect timeout. A lost packet is retransmitted after 1 s (RFC 6298), so one retransmission
 /// succeeds.
 const PATIENCE_S: i64 = 3;
 
-/// Time without any accept() after which the listener counts as dead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Polling interval while the listener catches up.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// Consecutive failures that end the fill. With free ports left, no strategy fails this often: each one
-/// tries all ports of its range, or hundreds of them.
+/// Consecutive failures. With free ports left, no strategy fails this often: each one tries all
+/// ports of its range, or hundreds of them.
 const HOPELESS: u32 = 100;

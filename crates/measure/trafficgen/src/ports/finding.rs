@@ -50,7 +50,8 @@ pub(super) fn of(run: &Run, strategy: Strategy) -> String {
     said
 }
 
-/// The parity of all ports in the first half, if all ports in the second half have the other parity.
+/// The parity of all ports in the first half, if all ports in the second half have the other
+/// parity.
 fn parity(first: &Fill, second: &Fill) -> Option<&'static str> {
     match (first.odd_share?, second.odd_share?) {
         (first, second) if first <= NEARLY_NONE && second >= 1.0 - NEARLY_NONE => Some("even"),

@@ -1,8 +1,7 @@
 //! Computes when the ports towards a destination are exhausted.
 //!
-//! The end that closes a connection first keeps its port in `TIME_WAIT` for 60 s (`TCP_TIMEWAIT_LEN`, a
-//! kernel constant). `net.ipv4.tcp_tw_reuse` can shorten this if both ends send timestamps; the forecast
-//! ignores it.
+//! The end that closes first keeps its port in `TIME_WAIT` for 60 s (`TCP_TIMEWAIT_LEN`). The
+//! forecast ignores `net.ipv4.tcp_tw_reuse`.
 
 use std::time::Duration;
 
@@ -43,7 +42,6 @@ mod tests {
 
     #[test]
     fn the_default_range() {
-        // 28 232 ports / 60 s = 470.53 per second; at 1000 per second they last 28.232 s.
         let fast = Forecast::at(1000.0, 28_232);
         assert!((fast.sustainable_per_s - 470.533).abs() < 0.001);
         assert_eq!(fast.exhausted_after_s, Some(28.232));

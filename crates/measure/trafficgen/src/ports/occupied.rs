@@ -1,7 +1,7 @@
 //! Counts the sockets of this network namespace that have a port towards a destination.
 //!
-//! Source: Documentation/networking/proc_net_tcp.rst. The lists contain sockets in every state, including
-//! `TIME_WAIT`.
+//! Source: Documentation/networking/proc_net_tcp.rst. The lists contain sockets in every state,
+//! including `TIME_WAIT`.
 
 use std::{collections::BTreeMap, fs, net::SocketAddr};
 
@@ -13,16 +13,13 @@ use tcp::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     pub all: usize,
-    /// Ports in `TIME_WAIT`.
     pub waiting: usize,
 }
 
-/// Counts the sockets with this destination.
 pub(super) fn count(transport: Transport, destination: SocketAddr) -> Result<usize, Error> {
     Ok(towards(&list(transport, destination)?, &as_listed(destination)))
 }
 
-/// Counts the ports of a range that are in use towards a destination.
 pub(super) fn taken(transport: Transport, destination: SocketAddr, range: &Range) -> Result<Taken, Error> {
     Ok(within(&list(transport, destination)?, &as_listed(destination), range))
 }
@@ -37,8 +34,8 @@ fn list(transport: Transport, destination: SocketAddr) -> Result<String, Error> 
     fs::read_to_string(path).doing(|| format!("read {path}"))
 }
 
-/// The second column is the local address, the third the remote address, the fourth the state. A port
-/// shared by several sockets counts once.
+/// Columns 2 to 4 are local address, remote address and state. A port shared by several sockets
+/// counts once.
 fn within(text: &str, destination: &str, range: &Range) -> Taken {
     let mut ports = BTreeMap::new();
     for line in text.lines() {
@@ -57,12 +54,11 @@ fn within(text: &str, destination: &str, range: &Range) -> Taken {
     Taken { all: ports.len(), waiting: ports.values().filter(|is_waiting| **is_waiting).count() }
 }
 
-/// The third column is the remote address.
 fn towards(text: &str, destination: &str) -> usize {
     text.lines().filter(|line| line.split_whitespace().nth(2) == Some(destination)).count()
 }
 
-/// Formats an address as 32-bit words in host byte order, and the port.
+/// As 32-bit words in host byte order, and the port.
 fn as_listed(address: SocketAddr) -> String {
     let word = |octets: &[u8; 4]| format!("{:08X}", u32::from_ne_bytes(*octets));
     let words = match address {
@@ -72,7 +68,7 @@ fn as_listed(address: SocketAddr) -> String {
     format!("{words}:{:04X}", address.port())
 }
 
-/// A state in the list (`enum` in `include/net/tcp_states.h`).
+/// `enum` in `include/net/tcp_states.h`.
 const TIME_WAIT: &str = "06";
 
 #[cfg(test)]
@@ -100,8 +96,6 @@ mod tests {
 
     #[test]
     fn ports_of_the_range_are_counted_once_and_those_that_wait_among_them() {
-        // 40000 is 9C40. Established, in TIME_WAIT from two addresses, to another port, outside the range,
-        // listening.
         let text = "  sl  local_address rem_address   st tx_queue rx_queue\n\
                     0: 0100007F:9C40 0100007F:1F90 01 0:0\n\
                     1: 0100007F:9C41 0100007F:1F90 06 0:0\n\

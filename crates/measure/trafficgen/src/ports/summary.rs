@@ -18,19 +18,15 @@ use super::{
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports {
-    /// Number of ports.
     pub all: usize,
-    /// Number of ports in use before the fill.
     pub taken: usize,
 }
 
 impl Ports {
-    /// The share in use while a fill holds `held` ports.
     fn share(self, held: usize) -> f64 {
         as_f64(self.taken + held) / as_f64(self.all)
     }
 
-    /// The doubt if ports were in use before, `waiting` of them in `TIME_WAIT`.
     pub(super) fn doubt(self, waiting: usize) -> Option<Doubt> {
         let [taken, all, waiting] = [self.taken, self.all, waiting].map(|ports| ports as u64);
         (taken > 0).then_some(Doubt::PortsTaken { taken, all, waiting })
@@ -43,7 +39,8 @@ impl Plan {
         let made = connects.iter().filter(|connect| connect.is_made()).count();
         let share = |held: usize| ports.share(held);
         let within = |from: f64, to: f64| -> Fill {
-            // A connect counts for the share that it reaches: the first one is at 1 / ports, not at 0.
+            // A connect counts for the share that it reaches: the first one is at 1 / ports, not at
+            // 0.
             let of: Vec<_> = connects.iter().filter(|one| (from..to).contains(&share(one.held))).collect();
             Fill::of(&of, to)
         };
@@ -121,7 +118,6 @@ impl Connect {
     }
 }
 
-/// The reason why the result is invalid, if it is.
 fn invalid(filled: &Filled) -> Option<Doubt> {
     let connects = &filled.connects;
     let reset = connects.iter().filter(|connect| connect.outcome == Outcome::Port(None)).count();
@@ -135,7 +131,6 @@ fn invalid(filled: &Filled) -> Option<Doubt> {
     }
 }
 
-/// The doubt that the machine was busy, if significant.
 fn slowed_down(waited_for_cpu_share: Option<f64>) -> Option<Doubt> {
     let share = waited_for_cpu_share.filter(|share| *share >= BUSY)?;
     Some(Doubt::SlowedDown { share })
@@ -149,7 +144,6 @@ fn errors(connects: &[Connect]) -> BTreeMap<String, u64> {
     errors
 }
 
-/// Number of connections whose port an earlier connection has.
 fn duplicates(connects: &[Connect]) -> u64 {
     let mut seen = HashSet::new();
     let again = connects.iter().filter_map(Connect::port).filter(|port| !seen.insert(*port)).count();
@@ -173,17 +167,14 @@ fn samples(connects: &[Connect], ports: Ports) -> Vec<Sample> {
     connects.iter().enumerate().filter(is_shown).map(sample).collect()
 }
 
-/// The percentile by the nearest-rank method.
 fn percentile(sorted: &[Duration], percentage: usize) -> Option<f64> {
     sorted.get(rank(sorted.len(), percentage).checked_sub(1)?).copied().map(micros)
 }
 
-/// The rank of a percentile among `n` values, from 1; 0 if `n` is 0.
 fn rank(n: usize, percentage: usize) -> usize {
     (n * percentage).div_ceil(100)
 }
 
-/// `of` as a share of `whole`, 0 if `whole` is zero.
 fn part(of: Duration, whole: Duration) -> f64 {
     if whole.is_zero() { 0.0 } else { (of.as_secs_f64() / whole.as_secs_f64()).min(1.0) }
 }
@@ -192,16 +183,13 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Significant share of time spent waiting for a CPU.
 const BUSY: f64 = 0.1;
 
 const BINS: usize = 20;
 
-/// Number of single connects in a chart.
 const SAMPLES: usize = 2000;
 
-/// Minimum number of values beyond a reliable percentile.
 const FEW: usize = 10;
 
-/// The first packet of a connection is retransmitted after this time (RFC 6298, section 2).
+/// The SYN is retransmitted after this time (RFC 6298, section 2).
 const RETRANSMISSION: Duration = Duration::from_secs(1);

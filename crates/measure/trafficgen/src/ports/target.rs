@@ -22,7 +22,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Opens the destination, and checks that it accepts connections.
     pub(super) fn open(config: &Config) -> Result<Self, Error> {
         let here = config.source.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let target = match (config.transport, config.destination) {
@@ -48,7 +47,6 @@ impl Target {
         }
     }
 
-    /// Connects once, so that errors are reported before the measurement.
     fn try_once(&self, config: &Config) -> Result<(), Error> {
         let Self { destination, .. } = *self;
         let source = config.source;
@@ -70,7 +68,6 @@ impl Target {
         })
     }
 
-    /// Waits until at most `before` sockets have a port towards the destination. Returns false on timeout.
     pub(super) fn is_free_again(&self, transport: Transport, before: usize) -> Result<bool, Error> {
         let clock = Clock::start();
         while occupied::count(transport, self.destination)? > before {
@@ -87,8 +84,7 @@ impl Target {
 /// RFC 863. Nothing is sent there.
 const DISCARD: u16 = 9;
 
-/// Timeout for ports to become free. Sockets are closed with a reset, which normally frees them
-/// immediately.
+/// A reset normally frees the ports immediately.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const BREATH: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
-//! Measurements on loopback of a separate network namespace, of counts and ports but not of speed; and
-//! statistics of synthetic connects.
+//! Measurements on loopback of a separate network namespace, of counts and ports but not of speed;
+//! and statistics of synthetic connects.
 
 use std::{
     io,
@@ -27,7 +27,6 @@ use super::{
 };
 use crate::alone::alone;
 
-/// A configuration with this strategy and 400 ports.
 fn config(strategy: Strategy) -> Config {
     Config { range: Range::new(40000, 40399), strategies: vec![strategy], ..Config::default() }
 }
@@ -36,9 +35,8 @@ fn all(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// With the remedies, the first half of 400 ports has 200 draws with probability 1/2: 100 odd ports, with a
-/// standard deviation of at most sqrt(200 / 4) = 7.07. Six standard deviations are 42.4 ports or a share of
-/// 0.212, exceeded in one of 5 x 10^8 cases.
+/// The half has 200 draws with probability 1/2: 100 odd ports, sd at most sqrt(200 / 4) = 7.07. Six
+/// of them are a share of 0.212.
 #[track_caller]
 fn assert_half_is_odd(run: &Run) {
     let odd = run.first_half.odd_share.unwrap();
@@ -52,10 +50,8 @@ fn the_remedies_take_even_and_odd_ports_alike() {
         for strategy in strategies {
             let measurement = measure(&config(strategy), all).unwrap();
             let [run] = &measurement.strategies[..] else { panic!("{measurement:?}") };
-            // 95 % of 400 ports; 200 before half of them were used, 180 after.
             assert_eq!((measurement.ports, run.reached_share), (400, 0.95), "{run:?}");
             assert_eq!((run.first_half.n, run.second_half.n, run.last.n), (200, 180, 20), "{run:?}");
-            // The last 5 % start at 90 %: 19 intervals of 20 ports.
             assert!(run.by_fill.iter().map(|fill| fill.n).eq([20; 19]), "{run:?}");
             assert!(run.errors.is_empty() && !run.is_partial && run.duplicates.is_none(), "{run:?}");
             assert_half_is_odd(run);
@@ -77,9 +73,8 @@ fn udp_sockets_with_reuse_address_get_ports_twice() {
         let (alone, shared) = (run(Sharing::No), run(Sharing::Yes));
         assert_eq!((alone.reached_share, alone.duplicates), (1.0, Some(0)), "every port once");
         assert_half_is_odd(&alone);
-        // 400 draws with repetition out of 400 ports omit 400 x (1 - 1/400)^400 = 147 of them, so this
-        // number of sockets has a duplicate port; the standard deviation is sqrt(400 x (1/e - 2/e^2)) =
-        // 6.2, and six of them are 37.
+        // 400 draws with repetition out of 400 ports omit 400 x (1 - 1/400)^400 = 147 of them; sd
+        // sqrt(400 x (1/e - 2/e^2)) = 6.2, and six of them are 37.
         let twice = shared.duplicates.unwrap();
         assert!(twice.abs_diff(147) < 37, "{twice}");
         assert!(shared.finding.contains(&format!("{twice} sockets have a port that another one has too")));
@@ -89,7 +84,6 @@ fn udp_sockets_with_reuse_address_get_ports_twice() {
 #[test]
 fn when_no_port_is_left_every_connect_is_an_error() {
     alone("ports::tests::when_no_port_is_left_every_connect_is_an_error", || {
-        // 40 ports for a goal of 41.
         let mut config = config(Strategy::FullRange);
         config.range = Range::new(40000, 40039);
         let target = Target::open(&config).unwrap();
@@ -113,7 +107,6 @@ fn it_listens_on_no_port_that_is_counted() {
         let start = || Acceptor::start(Ipv4Addr::LOCALHOST.into(), Some(&counted)).unwrap();
         let acceptors = [start(), start()];
         assert_eq!(acceptors.each_ref().map(|acceptor| acceptor.address().port()), [39999, 39998]);
-        // If all ports are measured, the listener uses one of them.
         let all = Range::new(1, u16::MAX).unwrap();
         assert!(Acceptor::start(Ipv4Addr::LOCALHOST.into(), Some(&all)).is_ok());
     });
@@ -125,8 +118,6 @@ fn who_stops_it_keeps_what_was_measured() {
         let before = measure(&config(Strategy::FullRange), |_| ControlFlow::Break(())).unwrap();
         assert!(before.strategies[0].is_partial && before.strategies[0].connects_per_s.is_none());
         let is_second = AtomicBool::new(false);
-        // The second call of `watch` is at least 100 ms after the first, with some ports used and 28 000
-        // left.
         let strategies = vec![Strategy::FullRange, Strategy::RandomBind];
         let config =
             Config { strategies, share: Probability::ONE, range: None, ..config(Strategy::FullRange) };
@@ -148,14 +139,12 @@ fn a_destination_that_resets_is_seen() {
         let counted = Arc::new(AtomicU64::new(0));
         let config = Config { destination: Some(destination), ..config(Strategy::FullRange) };
         let target = Target { destination, acceptor: None };
-        // The fill ends when `counted` reaches 20, after all connections were reset.
         let task = Task { accepted: Some(Arc::clone(&counted)), ..target.task(&config, Sharing::No, 20) };
         let resets = std::thread::spawn(move || {
             for connection in listener.incoming().take(20) {
                 let linger = libc::linger { l_onoff: 1, l_linger: 0 };
                 setsockopt(&connection.unwrap(), sockopt::Linger, &linger).unwrap();
             }
-            // On a busy machine the resets take some time to arrive.
             while occupied::count(Transport::Tcp, destination).unwrap() > 0 {}
             counted.store(20, Ordering::Relaxed);
         });
@@ -216,14 +205,12 @@ fn what_one_kernel_lacks_does_not_stop_the_others() {
     alone("ports::tests::what_one_kernel_lacks_does_not_stop_the_others", || {
         let config = Config { strategies: Vec::new(), ..config(Strategy::FullRange) };
         let measurement = measure(&config, all).unwrap();
-        // The kernel's default cannot use a given range.
         assert_eq!(measurement.skipped[0].strategy, "kernel-default");
         let names: Vec<_> = measurement.strategies.iter().map(|run| run.strategy.as_str()).collect();
         assert_eq!(names, ["random-bind", "random-window", "full-range"]);
     });
 }
 
-/// The `held`-th connect of a synthetic fill.
 fn made(held: usize, us: u64, port: u16) -> Connect {
     Connect { held, latency: Duration::from_micros(us), tries: 1, outcome: Outcome::Port(Some(port)) }
 }
@@ -244,7 +231,6 @@ fn summary_of(connects: Vec<Connect>, ports: Ports) -> Run {
 
 #[test]
 fn the_step_of_parity_is_named() {
-    // 50 even ports with 10 us each, then 50 odd ones with 190 us.
     let port = |held: usize| u16::try_from(if held < 50 { 2 * held } else { 2 * held - 99 }).unwrap();
     let connects = (0..100).map(|held| made(held, if held < 50 { 10 } else { 190 }, 1000 + port(held)));
     let run = summary(connects.collect(), 100);
@@ -253,7 +239,6 @@ fn the_step_of_parity_is_named() {
         "when half the range is used a connect becomes 19.0x slower (median 10 us -> 190 us): all even ports are taken"
     );
     assert_eq!((run.first_half.odd_share, run.second_half.odd_share), (Some(0.0), Some(1.0)));
-    // 100 in 10 ms.
     assert_eq!((run.connects_per_s, run.waited_for_cpu_share), (Some(10_000.0), Some(0.2)));
     assert_eq!(run.forecast.unwrap().exhausted_after_s, Some(0.01));
     assert_eq!(run.by_fill.len(), 20);
@@ -264,7 +249,6 @@ fn the_step_of_parity_is_named() {
 #[test]
 fn ports_that_were_taken_before_count_as_used() {
     let connects = |n: usize| (0..n).map(|held| made(held, 10, 1)).collect();
-    // 60 of 100 were in use, and 35 more are used: all of them in the second half.
     let run = summary_of(connects(35), Ports { all: 100, taken: 60 });
     assert_eq!((run.first_half.n, run.second_half.n, run.reached_share), (0, 35, 0.95));
     assert_eq!(
@@ -272,7 +256,6 @@ fn ports_that_were_taken_before_count_as_used() {
         "half of the ports were taken before it began, so there is no first half; median 10 us in the second"
     );
     assert_eq!(run.by_fill[0].used_share, 0.65);
-    // 20 of 100: 30 before the half.
     let run = summary_of(connects(75), Ports { all: 100, taken: 20 });
     assert_eq!((run.first_half.n, run.second_half.n), (30, 45));
     assert_eq!(run.finding, "about as fast at the end as at the beginning");
@@ -281,7 +264,6 @@ fn ports_that_were_taken_before_count_as_used() {
 #[test]
 fn a_measurement_says_how_many_ports_were_taken_before_it() {
     alone("ports::tests::a_measurement_says_how_many_ports_were_taken_before_it", || {
-        // Outside the measured range.
         let listener = TcpListener::bind("127.0.0.1:39999").unwrap();
         let destination = listener.local_addr().unwrap();
         let config = Config { destination: Some(destination), ..config(Strategy::FullRange) };
@@ -297,12 +279,10 @@ fn a_measurement_says_how_many_ports_were_taken_before_it() {
             move || listener.incoming().take(281).map(Result::unwrap).collect::<Vec<_>>()
         });
         let measurement = measure(&config, all).unwrap();
-        // 100 of 400, and 280 more until 95 % are used; one more connection checked the destination.
         assert_eq!((measurement.taken_before, measurement.waiting_before), (100, 0));
         let run = &measurement.strategies[0];
         assert_eq!((run.reached_share, run.first_half.n + run.second_half.n), (0.95, 280), "{run:?}");
         accepts.join().unwrap();
-        // The share of a quarter is already used.
         let quarter = Config { share: Probability::new(0.25).unwrap(), ..config };
         let said = measure(&quarter, all).unwrap_err().to_string();
         assert!(said.contains("100 of the 400 ports towards 127.0.0.1:"), "{said}");
@@ -313,7 +293,8 @@ fn a_measurement_says_how_many_ports_were_taken_before_it() {
 #[test]
 fn a_percentile_needs_ten_beyond_it() {
     let fill = |n| summary((0..n).map(|held| made(held, 1 + held as u64, 1)).collect(), 4 * n).first_half;
-    // Rank 990 of 1000 is 990 us; of 999 it is rank 990 too (0.99 x 999 = 989.01), with nine values beyond.
+    // Rank 990 of 1000 is 990 us; of 999 it is rank 990 too (0.99 x 999 = 989.01), with nine values
+    // beyond.
     assert_eq!((fill(1000).p99_us, fill(999).p99_us), (Some(990.0), None));
     assert_eq!((fill(1000).p50_us, fill(1).p50_us), (Some(500.0), Some(1.0)));
     assert_eq!(summary(Vec::new(), 10).first_half.p50_us, None);
@@ -331,7 +312,6 @@ fn what_makes_a_result_invalid() {
         "the destination has reset 1 of 1 connections: fewer ports were in use than it seems"
     );
     assert!(summary(vec![made(0, 999_999, 1)], 10).valid);
-    // Port exhaustion is a valid result.
     let failed = Connect { outcome: Outcome::Error(Errno::EADDRINUSE), tries: 256, ..made(0, 1, 1) };
     let run = summary(vec![failed], 10);
     assert!(run.valid && run.errors["EADDRINUSE"] == 1 && run.retries == 255);
@@ -343,7 +323,6 @@ fn samples_are_few_and_keep_failures() {
     let mut connects: Vec<_> = (0..4001).map(|held| made(held, 1, 1)).collect();
     connects.push(Connect { outcome: Outcome::Error(Errno::EADDRINUSE), ..made(4001, 1, 1) });
     let samples = summary(connects, 5000).samples;
-    // 4002 / 2000, rounded up, is every third: 1334, and the failed one, the 4002nd.
     assert_eq!(samples.len(), 1335);
     assert_eq!(samples.last().unwrap().error.as_deref(), Some("EADDRINUSE"));
 }

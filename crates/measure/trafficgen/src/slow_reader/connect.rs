@@ -13,8 +13,6 @@ use units::Bytes;
 use super::DEFAULT_PORT;
 use crate::socket;
 
-/// Connects to the first reachable address of the host, in the resolver's order. `None` if `watch` aborts
-/// it.
 pub(super) fn connect(
     host: &str,
     rcvbuf: Option<Bytes>,
@@ -39,7 +37,6 @@ pub(super) fn open(domain: Domain) -> Result<Socket, Error> {
     Socket::new(domain, Type::STREAM, Some(Protocol::TCP)).doing(|| "open a socket".to_owned())
 }
 
-/// The addresses of "HOST:PORT", or of "HOST" with the default port.
 fn addresses(host: &str) -> Result<Vec<SocketAddr>, Error> {
     let plain = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(address) = plain.parse::<IpAddr>() {
@@ -54,7 +51,7 @@ fn unknown(host: &str, source: io::Error) -> Error {
     Error::Address { operation: "find", address: format!("\"{host}\""), source }
 }
 
-/// Sets the options that must precede the connection: SO_RCVBUF determines the initial window.
+/// SO_RCVBUF must precede the connection: it determines the initial window.
 fn prepare(socket: &Socket, rcvbuf: Option<Bytes>) -> Result<(), Error> {
     if let Some(size) = rcvbuf {
         let size = usize::try_from(size.0).unwrap_or(usize::MAX);

@@ -1,44 +1,30 @@
-//! Computes how much a reader may read until when, and accounts for the bytes read. Time is supplied by the
-//! caller; it starts at 0 and is monotonic.
-//!
-//! Seconds are counted from the start of each phase, so that no second belongs to two phases. The last
-//! second of a phase may be shorter.
+//! Computes how much a reader may read until when, and accounts for the bytes read. Time is
+//! supplied by the caller; it starts at 0 and is monotonic.
 
 use std::time::Duration;
 
 use super::pattern::{Kind, Phase, Programme, Rate};
 
-/// The state of a programme in progress.
 #[derive(Debug)]
 pub struct Pace {
     phases: Vec<Phase>,
     end: Duration,
-    /// The current phase. `None` after the end.
     current: Option<Current>,
-    /// Maximum number of bytes in any completed second.
     best: u64,
-    /// Start of the current wait for data, if the reader would read now.
     wanting: Option<Duration>,
     account: Account,
 }
 
-/// How much may be read until when. If 0 bytes, the reader sleeps until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allow {
-    /// Bytes that may be read before `until`.
     pub bytes: u64,
-    /// End of this allowance.
     pub until: Duration,
 }
 
-/// Bytes read over time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
-    /// All seconds.
     pub seconds: Vec<Second>,
-    /// All executed phases.
     pub runs: Vec<Run>,
-    /// Time of the first byte.
     pub first_byte: Option<Duration>,
 }
 
@@ -55,23 +41,17 @@ pub struct Second {
     pub phase: usize,
 }
 
-/// One execution of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Index of the phase in the programme.
     pub phase: usize,
-    /// Start of the phase.
     pub at: Duration,
-    /// Duration of the phase.
     pub length: Duration,
-    /// Bytes read in this phase.
     pub bytes: u64,
-    /// Longest time that the reader waited for data. The wait for the first byte of the connection is
-    /// excluded, unless the phase ended before it arrived.
+    /// Excludes the wait for the first byte of the connection, unless the phase ended before it
+    /// arrived.
     pub longest_pause: Duration,
 }
 
-/// The current phase and second, and the current step of the rate.
 #[derive(Debug)]
 struct Current {
     run: Run,
@@ -82,7 +62,7 @@ struct Current {
 }
 
 impl Pace {
-    /// Starts a programme. With a `length` the programme is repeated or truncated to it.
+    /// With a `length` the programme is repeated or truncated to it.
     ///
     /// # Panics
     /// If the programme has no phase. A programme read from a file has at least one.
@@ -102,7 +82,6 @@ impl Pace {
         pace
     }
 
-    /// How much may be read now; `None` after the end of the programme.
     pub fn next(&mut self, now: Duration) -> Option<Allow> {
         self.advance(now);
         let step = self.current.as_ref()?.step;
@@ -114,17 +93,15 @@ impl Pace {
         Some(step)
     }
 
-    /// Index of the current phase in the programme.
     pub fn phase(&self) -> Option<usize> {
         self.current.as_ref().map(|current| current.run.phase)
     }
 
-    /// The kind of the current phase.
     pub fn kind(&self) -> Option<Kind> {
         self.phase().map(|phase| self.phases[phase].rate.kind())
     }
 
-    /// Accounts for bytes read. They count for the time of the last call to [`Self::next`].
+    /// The bytes count for the time of the last call to [`Self::next`].
     pub fn add(&mut self, now: Duration, bytes: u64) {
         let waited_since = self.wanting.replace(now);
         if self.account.first_byte.is_none() {
@@ -139,7 +116,7 @@ impl Pace {
         }
     }
 
-    /// Returns the account up to now. Call it when reading has ended, for any reason.
+    /// Call it when reading has ended, for any reason.
     pub fn finish(mut self, now: Duration) -> Account {
         self.advance(now);
         self.end_second(now);
@@ -147,7 +124,6 @@ impl Pace {
         self.account
     }
 
-    /// Closes the seconds and phases that ended before `now`, and starts the next ones.
     fn advance(&mut self, now: Duration) {
         while let Some(current) = &self.current
             && now >= current.second_end
@@ -242,7 +218,7 @@ fn share_of(share: f64, bytes: u64) -> u64 {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Step of a limited rate: similar to an application timer, and long enough that wake-ups do not dominate.
+/// Similar to an application timer, and long enough that wake-ups do not dominate.
 const STEP: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

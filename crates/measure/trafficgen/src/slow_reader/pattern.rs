@@ -45,8 +45,7 @@ pub enum Rate {
     Unlimited,
     /// A fixed rate, in steps of 10 ms. Bytes missed in a step are not made up later.
     Limited(Bitrate),
-    /// In each second, counted from the start of the phase: reads a share of the maximum of all previous
-    /// seconds as fast as possible, then nothing until the second ends.
+    /// In each second reads a share of the best previous second as fast as possible, then nothing.
     OfBest(Probability),
     /// No reading.
     Stop,
@@ -143,7 +142,6 @@ struct File {
     phases: Vec<Spanned<Phase>>,
 }
 
-/// Checks each phase, and that a share of the best follows a phase that reads.
 fn check(document: &Document, phases: &[Spanned<Phase>]) -> Result<(), Diagnostic> {
     let mut has_read = false;
     for phase in phases {
@@ -234,7 +232,7 @@ const LONGEST_NAME: usize = 32;
 /// A busy machine may miss a shorter phase.
 const SHORTEST: Duration = Duration::from_millis(10);
 
-/// One day: all seconds and phases are kept in memory.
+/// All seconds and phases are kept in memory.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
@@ -257,7 +255,6 @@ mod tests {
             let programme = Programme::find(name).unwrap();
             let duration = programme.duration().unwrap();
             assert!(duration >= Duration::from_secs(30), "{name} lasts {duration:?}");
-            // The JSON output parses back to the same value.
             let json = serde_json::to_string(&programme).unwrap();
             assert_eq!(serde_json::from_str::<Programme>(&json).unwrap(), programme);
         }

@@ -1,7 +1,7 @@
 //! `read`: connects, reads according to a programme, and samples the connection.
 //!
-//! A separate thread reads, and waits only for the network. The calling thread samples the connection
-//! periodically.
+//! A separate thread reads, and waits only for the network. The calling thread samples the
+//! connection periodically.
 
 use std::{
     fs,
@@ -37,7 +37,8 @@ use crate::{socket::plain, wait};
 pub struct Reading {
     /// The programme.
     pub programme: Programme,
-    /// The duration; the programme is repeated or truncated to it. `None`: the duration of the programme.
+    /// The duration; the programme is repeated or truncated to it. `None`: the duration of the
+    /// programme.
     pub length: Option<Duration>,
     /// The sampling interval, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
     pub interval: Duration,
@@ -127,11 +128,8 @@ impl Reading {
     }
 }
 
-/// Reads from `host`, "HOST:PORT" or "HOST". Returns the recording, or `None` if `watch` broke before there
-/// was a connection. Calls `watch` up to ten times per second; without progress before the connection is
-/// made and after it has closed. Blocks.
-///
-/// A connection that ends early is a recording with the reason.
+/// Reads from `host`, "HOST:PORT" or "HOST", and blocks. Returns `None` if `watch` broke before
+/// there was a connection.
 ///
 /// # Errors
 /// If there is no connection, or its kernel statistics are unavailable.
@@ -165,7 +163,6 @@ pub fn read(
     Ok(Some(recording))
 }
 
-/// Reads in one thread and samples in another.
 fn run(
     stream: &TcpStream,
     reading: &Reading,
@@ -184,13 +181,11 @@ fn run(
         }
         let outcome = thread.join().expect("a reader does not panic");
         let mut samples = looked?;
-        // The end is between two samples.
         samples.extend(timeline.look()?);
         Ok((outcome, samples))
     })
 }
 
-/// Samples the connection and calls `watch` until the reader has ended.
 fn look(
     reading: &Reading,
     timeline: &mut Timeline,
@@ -210,7 +205,6 @@ fn look(
         samples.push(sample);
         if shared.is_over.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    // The connection has closed. A reader in a stopped phase notices it at its next read.
     while !shared.is_over.load(Relaxed) {
         shared.handle_order(watch(None));
         clock.wait_until(clock.now() + wait::CALL);

@@ -20,17 +20,13 @@ use crate::wait;
 
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// The reader must stop.
     pub stop: AtomicBool,
     pub is_over: AtomicBool,
-    /// Number of bytes read.
     pub bytes: AtomicU64,
-    /// Index of the current phase.
     pub phase: AtomicUsize,
 }
 
 impl Shared {
-    /// Stops the reader if `watch` broke.
     pub(super) fn handle_order(&self, order: ControlFlow<()>) {
         if order.is_break() {
             self.stop.store(true, Relaxed);
@@ -42,9 +38,7 @@ impl Shared {
 pub(super) struct Outcome {
     pub account: Account,
     pub end: End,
-    /// Time in unlimited phases spent waiting for data.
     pub idle: Duration,
-    /// Time spent runnable but waiting for a CPU, if the kernel reports it.
     pub kept_waiting: Option<Duration>,
 }
 
@@ -56,7 +50,6 @@ pub(super) enum End {
     Lost(io::Error),
 }
 
-/// A reader on a non-blocking connection.
 pub(super) struct Reader<'r> {
     pub stream: &'r TcpStream,
     pub pace: Pace,
@@ -78,7 +71,6 @@ impl Reader<'_> {
 
     fn pump(&mut self, idle: &mut Duration) -> io::Result<End> {
         let mut buffer = vec![0; self.buffer];
-        // Whether the last read drained the receive buffer.
         let mut is_drained = true;
         let mut now = self.clock.now();
         while let Some(Allow { bytes, until }) = self.pace.next(now) {

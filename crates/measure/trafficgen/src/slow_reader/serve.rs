@@ -23,7 +23,8 @@ use crate::{
 /// Configuration of the sender.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// The listening address; port 0 selects a free port. The default is all addresses, IPv4 and IPv6.
+    /// The listening address; port 0 selects a free port. The default is all addresses, IPv4 and
+    /// IPv6.
     pub listen: SocketAddr,
     /// The congestion control algorithm; `None`: the kernel's default.
     pub congestion: Option<String>,
@@ -65,8 +66,7 @@ pub struct Served {
     pub info: Option<Info>,
 }
 
-/// Serves until `watch` breaks, and calls `watch` about ten times per second. Calls `ready` with the
-/// address when the socket listens, and `log` for each connection that has ended. Blocks.
+/// Serves until `watch` breaks, and blocks. Calls `log` for each connection that has ended.
 ///
 /// # Errors
 /// If the listener cannot be opened, or the kernel refuses an option.
@@ -131,7 +131,6 @@ impl<'s> Sender<'s> {
         Served { peer, why, bytes: self.bulk.sent(), duration: clock.now(), info }
     }
 
-    /// Sends until the end of the payload or a stop request.
     fn send(&mut self) -> io::Result<()> {
         socket::block_briefly(&self.accepted.stream)?;
         while !self.bulk.is_over() && !self.is_to_stop() {
@@ -140,7 +139,7 @@ impl<'s> Sender<'s> {
         Ok(())
     }
 
-    /// Waits until the reader closes: only then are the kernel's statistics complete.
+    /// Only when the reader has closed are the kernel's statistics complete.
     fn wait_for_end(&self) -> io::Result<()> {
         if self.is_to_stop() {
             return Ok(());
@@ -163,8 +162,7 @@ impl<'s> Sender<'s> {
     }
 }
 
-/// Errors when a reader closes before it has read everything.
 const GONE: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
 
-/// Limit of concurrent readers; more wait in the accept queue. Each uses a thread.
+/// More readers wait in the accept queue. Each uses a thread.
 const READERS: usize = 64;

@@ -93,7 +93,6 @@ fn summary(account: &Account, phases: &[Passage], samples: &[Sample]) -> Summary
     }
 }
 
-/// Bytes received from the network, by the samples.
 struct Looks {
     received: Received,
     arrived: Received,
@@ -113,7 +112,7 @@ impl Looks {
     }
 }
 
-/// Cumulative bytes received from the network: 0 at the start, linearly interpolated between samples.
+/// Cumulative bytes by time: 0 at the start, linearly interpolated between samples.
 struct Received(Vec<(f64, f64)>);
 
 impl Received {
@@ -122,8 +121,8 @@ impl Received {
         Self::of(samples, |info| info.bytes_received as f64)
     }
 
-    /// The number of data segments times their average size: a bulk sender fills all segments. Falls back
-    /// to in-order bytes if the kernel does not count segments.
+    /// The number of data segments times their average size, because a bulk sender fills all
+    /// segments; in-order bytes if the kernel does not count segments.
     #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
     fn in_any_order(samples: &[Sample]) -> Self {
         let last = samples.iter().rev().find_map(|sample| sample.tcp_info.as_ref());
@@ -141,7 +140,6 @@ impl Received {
         Self(std::iter::once((0.0, 0.0)).chain(samples.iter().filter_map(known)).collect())
     }
 
-    /// The bytes up to this time, s; `None` after the last sample.
     fn by(&self, t_s: f64) -> Option<f64> {
         let after = self.0.partition_point(|(at, _)| *at < t_s);
         let (to, right) = *self.0.get(after)?;
@@ -161,8 +159,8 @@ impl Received {
         self.between(from_s, to_s).map(|bytes| bytes.round() as u64)
     }
 
-    /// Time from the start of a phase to the start of its first second with 90 % of the best rate, s.
-    /// Candidate seconds start with the phase or with a sample.
+    /// Seconds from the start of a phase to its first second with 90 % of the best rate. Candidate
+    /// seconds start with the phase or with a sample.
     #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
     fn restart(&self, run: &pace::Run, best: u64) -> Option<f64> {
         let (begin, end) = (run.at.as_secs_f64(), (run.at + run.length).as_secs_f64());
@@ -212,10 +210,9 @@ fn millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1e3
 }
 
-/// The network rate has recovered at this share of the best second.
 const RESTARTED: f64 = 0.9;
 
-/// A shorter rest of a phase consists of a few reads and has no meaningful rate.
+/// A shorter rest of a phase has no meaningful rate.
 const SHORTEST_S: f64 = 0.1;
 
 /// In a shorter queue, a single packet distorts the ratio.

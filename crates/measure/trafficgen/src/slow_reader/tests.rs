@@ -32,7 +32,6 @@ pub(super) fn sample(t_ms: f64, bytes_received: u64, receive_queue_bytes: u32) -
     }
 }
 
-/// A recording of one fast phase with this number of bytes.
 pub(super) fn recording(seconds: f64, bytes: u64) -> Recording {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
     let phase = Passage {
@@ -74,7 +73,6 @@ pub(super) fn recording(seconds: f64, bytes: u64) -> Recording {
     }
 }
 
-/// A sender that stops when dropped.
 struct Server {
     address: String,
     log: mpsc::Receiver<Served>,
@@ -105,7 +103,6 @@ impl Drop for Server {
     }
 }
 
-/// A sender that calls `then` with its connection.
 fn fake(then: impl FnOnce(TcpStream) + Send + 'static) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -143,11 +140,9 @@ fn a_programme_is_gone_through_and_every_byte_is_in_one_second_and_one_phase() {
     assert_eq!(recording.phases.iter().map(|phase| phase.bytes).sum::<u64>(), bytes);
     assert_eq!(recording.seconds.iter().map(|second| second.bytes).sum::<u64>(), bytes);
     assert_eq!(duration_s, 0.9);
-    // The fast phase is shorter than a second, so it is the best second. The slow phase reads at most a
-    // twentieth of it.
+    // The fast phase is shorter than a second, so it is the best second.
     let [fast, slow, none] = [0, 1, 2].map(|number: usize| recording.phases[number].bytes);
     assert!(fast > 0 && slow <= fast / 20 && none == 0, "{fast} {slow} {none}");
-    // The kernel received the bytes that were read, and the sender wrote them.
     let last = recording.samples.last().unwrap().tcp_info.as_ref().unwrap();
     assert!(last.bytes_received >= bytes);
     assert!(server.log.recv().unwrap().bytes >= last.bytes_received);
@@ -178,7 +173,8 @@ fn a_recording_has_what_was_promised_and_can_be_read_again() {
     ] {
         assert!(json.pointer(pointer).is_some(), "{pointer}");
     }
-    // Over loopback a steady reader never has a full buffer. Counters without events are 0, not absent.
+    // Over loopback a steady reader never has a full buffer. Counters without events are 0, not
+    // absent.
     assert_eq!(json["counters"]["OfoPruned"], 0);
     for (text, expected) in [
         ("{}", "a.json is not a recording of an oscillating reader: missing field `schema`"),
@@ -196,7 +192,6 @@ fn a_recording_has_what_was_promised_and_can_be_read_again() {
 fn a_limited_rate_is_not_exceeded() {
     let server = Server::start(Serving::default());
     let recording = run(&server.address, &reading(&phase("slow", "800Kbit", 300)));
-    // 800 Kbit/s in 300 ms are 30 000 bytes; a reader without CPU time misses some.
     let bytes = recording.summary.bytes;
     assert!((1..=30_000).contains(&bytes), "{bytes}");
     assert!(recording.summary.slow_mbps.is_some_and(|rate| rate <= 0.8), "{:?}", recording.summary);
@@ -227,7 +222,6 @@ fn a_connection_that_breaks_is_a_result_with_the_reason() {
     });
     let watch = |progress: Option<Progress<'_>>| {
         if progress.is_some_and(|progress| progress.bytes == 1000) {
-            // The peer may have closed already.
             let _ = go.send(());
         }
         ControlFlow::Continue(())
@@ -245,7 +239,6 @@ fn a_stopped_reader_whose_connection_has_gone_can_be_ended() {
         gone.recv().unwrap();
         socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
     });
-    // The first sample closes the peer. The watcher stops only when the connection is gone.
     let mut has_begun = false;
     let watch = |progress: Option<Progress<'_>>| {
         has_begun |= progress.is_some();
@@ -260,14 +253,12 @@ fn a_stopped_reader_whose_connection_has_gone_can_be_ended() {
 #[test]
 fn a_sender_that_sends_nothing_is_one_long_pause() {
     let (done, wait) = mpsc::channel::<()>();
-    // Keeps the connection open until the recording is complete.
     let (address, peer) = fake(move |_stream| assert!(wait.recv().is_err()));
     let recording = run(&address, &reading(&phase("fast", "unlimited", 200)));
     drop(done);
     peer.join().unwrap();
     let Summary { bytes, first_byte_ms, max_pause_ms, .. } = recording.summary;
     assert_eq!((recording.ended, bytes, first_byte_ms), (Ended::Complete, 0, None));
-    // From the start of the reader's thread to the end of its only phase.
     assert!(max_pause_ms > 0.0 && max_pause_ms <= 200.0, "{max_pause_ms}");
 }
 
@@ -340,7 +331,6 @@ fn mistakes_are_named_with_the_remedy() {
         ),
         (with(|reading| reading.buffer = Bytes(0)), "a buffer cannot have 0B", "1B to 1GiB"),
         (with(|reading| reading.rcvbuf = Some(Bytes(0))), "nothing fits into 0 bytes", "1B or more"),
-        // 3600 s at 1 ms are more than a million samples.
         (
             with(|reading| {
                 reading.length = Some(Duration::from_secs(3600));

@@ -12,16 +12,11 @@ use super::{
     recording::{Ended, Recording, Summary},
 };
 
-/// Observations outside the recording that may distort its figures.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trouble {
-    /// Time in unlimited phases spent waiting for data.
     pub idle: Duration,
-    /// Time spent runnable but waiting for a CPU.
     pub kept_waiting: Option<Duration>,
-    /// `SO_RCVBUF` as reported by the kernel, bytes.
     pub rcvbuf: Option<u64>,
-    /// The reason why requested tracing was unavailable.
     pub not_traced: Option<Unavailable>,
 }
 
@@ -32,7 +27,7 @@ impl Trouble {
     }
 }
 
-/// Adds doubts to a recording, and marks it invalid if its figures do not describe the connection.
+/// Marks the recording invalid if its figures do not describe the connection.
 pub(super) fn note(recording: &mut Recording, trouble: Trouble) {
     let doubts = [
         starved(recording, trouble.kept_waiting),
@@ -54,7 +49,6 @@ fn starved(recording: &Recording, kept_waiting: Option<Duration>) -> Option<Doub
     (share > MOST_WAITING).then_some(Doubt::StarvedReader { share })
 }
 
-/// A server that accepts and sends nothing was not measured.
 fn silent(recording: &Recording) -> Option<Doubt> {
     let is_silent = recording.ended == Ended::Complete && recording.summary.bytes == 0 && wanted(recording);
     is_silent.then(|| Doubt::NothingSent { remote: recording.conditions.remote.to_string() })
@@ -72,7 +66,6 @@ fn own_speed(recording: &Recording, idle: Duration) -> Option<Doubt> {
     (bytes > 0 && fast > 0.0 && idle.as_secs_f64() < LEAST_IDLE * fast).then_some(Doubt::OwnSpeed)
 }
 
-/// Samples that were too late were skipped.
 fn missed_looks(recording: &Recording) -> Option<Doubt> {
     let (first, last) = (recording.samples.first()?, recording.samples.last()?);
     let due = (last.t_ms - first.t_ms) / recording.conditions.interval_ms;
@@ -80,19 +73,17 @@ fn missed_looks(recording: &Recording) -> Option<Doubt> {
     (due - made > MOST_MISSED * due).then(|| Doubt::MissedLooks { share: 1.0 - made / due })
 }
 
-/// The kernel granted a smaller buffer than requested.
 fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<Doubt> {
     let (asked, given) = recording.conditions.rcvbuf_bytes.zip(given.map(|doubled| doubled / 2))?;
     (given < asked).then_some(Doubt::SmallerBuffer { asked, given })
 }
 
-/// Limit of the share of time without a CPU.
 const MOST_WAITING: f64 = 0.05;
 
-/// Minimum share of the unlimited phases spent waiting. Below it, the reader was the bottleneck.
+/// Share of the unlimited phases. Below it, the reader was the bottleneck.
 const LEAST_IDLE: f64 = 0.01;
 
-/// Limit of the share of skipped samples. Above it, the timeline is coarser than its interval.
+/// Share of skipped samples. Above it, the timeline is coarser than its interval.
 const MOST_MISSED: f64 = 0.05;
 
 #[cfg(test)]
@@ -100,7 +91,6 @@ mod tests {
     use super::*;
     use crate::slow_reader::tests::{recording, sample};
 
-    /// A checked recording of ten fast seconds with 1 MB.
     fn said(change: impl FnOnce(&mut Recording), trouble: Trouble) -> Recording {
         let mut recording = recording(10.0, 1_000_000);
         change(&mut recording);
@@ -117,7 +107,6 @@ mod tests {
         for (waited_ms, valid) in [(499, true), (501, false)] {
             let kept_waiting = Some(Duration::from_millis(waited_ms));
             let recording = said(|_| {}, Trouble { kept_waiting, ..idle() });
-            // A twentieth of ten seconds is half a second.
             assert_eq!((recording.valid, recording.reasons.is_empty()), (valid, valid), "{waited_ms} ms");
             assert_eq!((recording.is_whole(), recording.warnings.len()), (valid, 0));
         }
@@ -144,14 +133,12 @@ mod tests {
         let silent = said(|recording| recording.summary.bytes = 0, idle());
         assert!(!silent.valid && silent.reasons[0].contains("accepted the connection and sent nothing"));
         assert!(!silent.is_whole());
-        // One byte is sufficient, and a stopped reader missed nothing.
         assert!(said(|recording| recording.summary.bytes = 1, idle()).valid);
         let stopped = |recording: &mut Recording| {
             recording.summary.bytes = 0;
             recording.phases[0].kind = Kind::Stop;
         };
         assert!(said(stopped, idle()).valid);
-        // The reason for the end is already recorded.
         let lost = |recording: &mut Recording| {
             recording.summary.bytes = 0;
             recording.ended = Ended::ConnectionLost;
@@ -166,7 +153,6 @@ mod tests {
             said(|recording| recording.samples = samples, idle()).warnings
         };
         assert_eq!(looks(|_| true), [""; 0]);
-        // 5 of 100 is within the limit; half is not.
         assert_eq!(looks(|look| !(1..=5).contains(look)), [""; 0]);
         assert!(looks(|look| look % 2 == 0)[0].starts_with("50 % of the samples"));
     }

@@ -3,24 +3,20 @@
 
 use super::wire::Receipt;
 
-/// The arrivals of a transfer, in bounded memory.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     interval: u64,
-    /// Bytes before this time are not counted in the goodput.
     omit: u64,
     intervals: Vec<u64>,
     bytes: u64,
     omitted: u64,
     first: Option<u64>,
     last: u64,
-    /// Start and duration of the longest stall.
     stall: Option<(u64, u64)>,
 }
 
 impl Arrivals {
-    /// Counts by intervals of `interval` nanoseconds, more than 0. Bytes before `omit` are counted
-    /// separately.
+    /// `interval` is in nanoseconds, more than 0. Bytes before `omit` are counted separately.
     pub(super) fn new(interval: u64, omit: u64) -> Self {
         Self {
             interval,
@@ -34,7 +30,7 @@ impl Arrivals {
         }
     }
 
-    /// Adds received bytes. `now` must be monotonic.
+    /// `now` must be monotonic.
     pub(super) fn add(&mut self, now: u64, bytes: u64) {
         if self.first.is_some() {
             let silence = now - self.last;
@@ -81,7 +77,6 @@ impl Arrivals {
         }
     }
 
-    /// Merges pairs of intervals.
     fn double(&mut self) {
         self.interval = self.interval.saturating_mul(2);
         self.intervals = self.intervals.chunks(2).map(|pair| pair.iter().sum()).collect();
@@ -102,10 +97,8 @@ mod tests {
             arrivals.add(now, bytes);
         }
         let receipt = arrivals.receipt(3);
-        // 40 to 360 and 400 to 720 are both 320: the first one counts.
         assert_eq!((receipt.stall_at_ns, receipt.stall_ns), (Some(40), Some(320)));
         assert_eq!(receipt.intervals, [10, 0, 0, 1, 2, 0, 0, 4]);
-        // Bytes before 400 do not count; bytes at 400 do.
         assert_eq!((receipt.bytes, receipt.bytes_bad, receipt.bytes_omitted), (17, 3, 11));
         assert_eq!((receipt.first_ns, receipt.last_ns), (Some(10), Some(720)));
     }
@@ -127,7 +120,6 @@ mod tests {
             arrivals.add(index * 10, 1);
         }
         let receipt = arrivals.receipt(0);
-        // Two doublings for three times the limit of intervals: 40 ns, four arrivals each.
         assert_eq!((receipt.interval_ns, receipt.intervals[0]), (40, 4));
         assert_eq!(receipt.intervals.iter().sum::<u64>(), end + 1);
         assert!(receipt.intervals.len() <= MOST_INTERVALS);

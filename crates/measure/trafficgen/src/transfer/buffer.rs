@@ -6,7 +6,7 @@ use units::Bytes;
 use super::Error;
 use crate::sys;
 
-/// Sets `SO_RCVBUF`. The kernel doubles the value to account for its metadata, and disables autotuning.
+/// The kernel doubles `SO_RCVBUF` to account for its metadata, and disables autotuning.
 pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("receive buffer", asked)?;
     let set = || {
@@ -23,12 +23,9 @@ pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     Ok(())
 }
 
-/// Limits the advertised window.
-///
-/// With autotuning the kernel drops this limit when it enlarges the buffer (Linux 6.18). The window scale
-/// sent in the handshake cannot change (RFC 7323): the kernel derives it from the limit, so the window
-/// grows at most to a power of two. One byte less than requested, so that a power of two is kept and not
-/// doubled.
+/// With autotuning the kernel drops this limit when it enlarges the buffer (Linux 6.18). The window
+/// scale of the handshake (RFC 7323) still limits the window to a power of two, so one byte less
+/// than requested is set.
 pub(super) fn limit_window(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("window", asked)?;
     sys::limit_window(socket, (size - 1).max(1))

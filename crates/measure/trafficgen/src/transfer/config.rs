@@ -14,7 +14,8 @@ pub enum Protocol {
     /// TCP (RFC 9293).
     #[default]
     Tcp,
-    /// Multipath TCP (RFC 8684), which falls back to TCP if the peer or the path does not support it.
+    /// Multipath TCP (RFC 8684), which falls back to TCP if the peer or the path does not support
+    /// it.
     Mptcp,
 }
 
@@ -57,14 +58,16 @@ pub struct Sending {
     pub protocol: Protocol,
     /// The congestion control algorithm; `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// Bytes that arrive within this time after the server became ready do not count for the goodput.
+    /// Bytes that arrive within this time after the server became ready do not count for the
+    /// goodput.
     pub omit: Duration,
-    /// Limit of unsent bytes in the send buffer (`TCP_NOTSENT_LOWAT`); `None`: the kernel's setting.
+    /// Limit of unsent bytes in the send buffer (`TCP_NOTSENT_LOWAT`); `None`: the kernel's
+    /// setting.
     pub notsent_lowat: Option<Bytes>,
-    /// Interval of the server's arrival counts, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
+    /// Interval of the server's arrival counts, [`Self::LEAST_INTERVAL`] to
+    /// [`Self::LONGEST_INTERVAL`].
     pub interval: Duration,
-    /// How long a path may carry nothing, after the end of sending, before the transfer counts as
-    /// unfinished.
+    /// Without progress for this long after the end of sending, the transfer is unfinished.
     pub grace: Duration,
 }
 
@@ -99,8 +102,7 @@ impl Default for Sending {
 /// Configuration of the server.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// The listening address; port 0 selects a free port. The default is all addresses, IPv4 and IPv6,
-    /// because the sender is usually on another machine.
+    /// Port 0 selects a free port. The default is all addresses, IPv4 and IPv6.
     pub listen: SocketAddr,
     /// Whether clients may use Multipath TCP. TCP is always permitted.
     pub protocol: Protocol,

@@ -22,7 +22,7 @@ pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> 
     })
 }
 
-/// Connects to the first reachable address of the server, in the resolver's order.
+/// The first reachable address, in the resolver's order.
 pub(super) fn connect(
     server: &str,
     sending: &Sending,

@@ -8,7 +8,6 @@ use units::Bytes;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // Caller.
     /// The text is not a host with a port, or the host is unknown.
     #[error(
         "cannot send to \"{server}\": expected HOST:PORT with a known host, such as \"example.com:5201\""
@@ -19,8 +18,8 @@ pub enum Error {
         /// The resolver's error.
         source: io::Error,
     },
-    /// The kernel does not have this congestion control algorithm, or does not permit this user to select
-    /// it.
+    /// The kernel does not have this congestion control algorithm, or does not permit this user to
+    /// select it.
     #[error("congestion control \"{name}\" cannot be chosen; this kernel has {available}")]
     Congestion {
         /// The given name.
@@ -55,7 +54,6 @@ pub enum Error {
     #[error("stopped before there was a connection")]
     Stopped,
 
-    // Environment.
     /// The kernel does not support Multipath TCP.
     #[error(
         "this kernel refuses Multipath TCP; it takes Linux 5.6 or newer, built with MPTCP, and \
@@ -82,7 +80,6 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Peer.
     /// No address of the server accepts a connection.
     #[error(
         "cannot connect to {address}; start `longhaul transfer serve` there, or open its port in the firewall"

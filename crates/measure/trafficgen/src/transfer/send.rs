@@ -20,10 +20,8 @@ use crate::{
     wait,
 };
 
-/// Sends to `server` ("HOST:PORT") and returns the summary. Calls `watch` with the number of bytes sent, up
-/// to ten times per second. Blocks.
-///
-/// Polls `stop` for an early end. A transfer without a receipt is a [`Summary`] with the reason.
+/// Sends to `server` ("HOST:PORT") and blocks, polling `stop` for an early end. A transfer without
+/// a receipt is a [`Summary`] with the reason.
 ///
 /// # Errors
 /// If there is no connection to a server that is ready.
@@ -61,7 +59,6 @@ pub fn send(
     Ok(sender.run(address))
 }
 
-/// Sends the greeting, and waits until the server is ready.
 fn greet(
     stream: &TcpStream,
     address: SocketAddr,
@@ -103,7 +100,6 @@ struct Sender<'s, W, S> {
     bulk: Bulk,
     /// 1 after the end of the payload: the FIN uses one sequence number.
     end: u64,
-    /// Times of the last statistics and memory samples.
     looked: Duration,
     weighed: Duration,
     progress: Duration,
@@ -116,7 +112,6 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         Summary::of(server, self.sending, self.bulk.sent(), self.telemetry, receipt)
     }
 
-    /// Writes until the limit of time or bytes. An error is the reason why the connection ended early.
     fn pump(&mut self) -> Result<(), String> {
         let duration = self.sending.lasts();
         let end = duration.map(|duration| self.clock.now().saturating_add(duration));
@@ -126,7 +121,6 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
                 self.weigh();
             }
             self.look();
-            // With a duration, a dead path may recover until then, plus the grace period.
             if duration.is_none() {
                 self.check_hope(self.progress)?;
             }
@@ -134,7 +128,6 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         Ok(())
     }
 
-    /// Ends the payload and waits for the receipt. An error is the reason why there is no receipt.
     fn receipt(&mut self) -> Result<Receipt, String> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
         self.end = 1;
@@ -161,7 +154,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         }
     }
 
-    /// Samples the kernel's memory use periodically; first immediately, because a transfer may be short.
+    /// The first sample is immediate, because a transfer may be short.
     fn weigh(&mut self) {
         let now = self.clock.now();
         if self.telemetry.memory.is_none() || now - self.weighed >= WEIGHING {
@@ -184,7 +177,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
         (self.watch)(self.bulk.sent());
     }
 
-    /// Fails if there is no progress since `since` for longer than the grace period, or if the caller
+    /// Fails without progress since `since` for longer than the grace period, or if the caller
     /// insists on the end.
     fn check_hope(&self, since: Duration) -> Result<(), String> {
         if (self.stop)() == Stopping::Insisted {
@@ -198,8 +191,7 @@ impl<W: FnMut(u64), S: Fn() -> Stopping> Sender<'_, W, S> {
     }
 }
 
-/// Minimum interval between memory samples.
 const WEIGHING: Duration = Duration::from_millis(10);
 
-/// Timeout for the server to become ready: a few lost packets on the longest path.
+/// A few lost packets on the longest path.
 const READY: Duration = Duration::from_secs(20);

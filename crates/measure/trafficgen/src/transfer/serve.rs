@@ -25,12 +25,11 @@ use crate::{
     socket::{self, is_pause},
 };
 
-/// Serves until `watch` breaks, then aborts transfers in progress. Calls `watch` about ten times per
-/// second, `ready` with the address when the socket listens, and `log` with a sentence for each connection
-/// that has ended. Blocks.
+/// Serves until `watch` breaks, then aborts transfers in progress; blocks. Calls `log` for each
+/// connection that has ended.
 ///
 /// # Errors
-/// If the listener cannot be opened, or Multipath TCP was requested and the kernel does not support it.
+/// If the listener cannot be opened, or the kernel does not support a requested Multipath TCP.
 pub fn serve(
     config: &Serving,
     ready: impl FnOnce(SocketAddr),
@@ -72,7 +71,6 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
     let mut arrivals = match greeting(stream, is_full, stop) {
         Ok(Greeting { interval_ns, omit_ns, .. }) => Arrivals::new(interval_ns, omit_ns),
         Err(why) => {
-            // The peer may have closed the connection.
             let _ = say(stream, &Reply::Refused(why.clone()), || true);
             return Outcome::Refused(why);
         }
@@ -90,7 +88,6 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
     }
 }
 
-/// Reads the greeting and replies that the server is ready. An error is the reason of a refusal.
 fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Greeting, String> {
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_GREETING));
     let greeting: Greeting = loop {
@@ -123,7 +120,6 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Gree
     Ok(greeting)
 }
 
-/// Receives the payload. Returns the number of bad bytes; an error is the reason why it ended early.
 fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &AtomicBool) -> Result<u64, String> {
     let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; BLOCK], 0);
     loop {
@@ -158,14 +154,13 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Limit of concurrent transfers; each uses a thread and at most about 1 MB.
+/// Each uses a thread and at most about 1 MB.
 const TRANSFERS: usize = 64;
 
-/// Limit of concurrent connections, including connections refused with a message.
 const CONNECTIONS: usize = 2 * TRANSFERS;
 
 const GREETING: Duration = Duration::from_secs(20);
 
-/// Idle timeout of a sender. Longer than the sender's timeout for a dead path, so that the server never
-/// ends a transfer that could continue.
+/// Longer than the sender's timeout for a dead path, so that the server never ends a transfer that
+/// could continue.
 const IDLE: Duration = Duration::from_secs(600);

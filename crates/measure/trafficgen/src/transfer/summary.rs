@@ -99,8 +99,6 @@ impl Summary {
         self.bytes_lost == Some(0) && self.bytes_bad == Some(0)
     }
 
-    /// `receipt` contains its arrival time in nanoseconds since the start of sending; an error is the
-    /// reason why there is no receipt.
     pub(super) fn of(
         server: SocketAddr,
         sending: &Sending,

@@ -10,23 +10,17 @@ use tcp::{Info, diag};
 use super::Protocol;
 use crate::sys;
 
-/// The statistics so far. Values that the kernel does not report are absent.
 #[derive(Debug, Clone)]
 pub(super) struct Telemetry {
     protocol: Protocol,
-    /// Whether MPTCP was requested and is not in use, at the last sample.
     pub(super) fell_back: bool,
     pub(super) congestion: Option<String>,
-    /// Maximum number of concurrent subflows.
     pub(super) subflows: Option<u64>,
-    /// Retransmitted segments. Over several subflows, the largest sum: a closed subflow no longer
-    /// contributes.
+    /// Over several subflows, the largest sum: a closed subflow no longer contributes.
     pub(super) retransmits: Option<u64>,
-    /// Minimum round-trip time of any subflow.
     pub(super) rtt_min_us: Option<u32>,
-    /// Memory of the kernel for unacknowledged data.
     pub(super) memory: Option<Memory>,
-    /// Bytes acknowledged by the peer, plus one for the end of the payload.
+    /// Plus one for the end of the payload.
     pub(super) acknowledged: u64,
 }
 
@@ -58,7 +52,6 @@ impl Telemetry {
         let mut telemetry = Self {
             protocol,
             fell_back: false,
-            // The kernel's name has 16 bytes, padded with zeros.
             congestion: congestion
                 .map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()),
             subflows: None,
@@ -71,8 +64,8 @@ impl Telemetry {
         telemetry
     }
 
-    /// Samples a connection after `written` bytes. Call it only while the connection is intact: the
-    /// unacknowledged bytes of a broken one are unreliable.
+    /// Call it only while the connection is intact: the unacknowledged bytes of a broken one are
+    /// unreliable.
     pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
         if let Ok(owed) = sys::unacknowledged(stream) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));

@@ -19,7 +19,6 @@ use units::Bytes;
 use super::{wire::Reply, *};
 use crate::payload::{BLOCK, Pattern};
 
-/// A server that stops when dropped.
 struct Server {
     address: SocketAddr,
     log: mpsc::Receiver<String>,
@@ -46,12 +45,10 @@ impl Server {
         Self { address: address.recv().unwrap(), log, stop, thread: Some(thread) }
     }
 
-    /// The next line of its log, without the peer's address.
     fn says(&self) -> String {
         self.log.recv().unwrap().split_once(": ").unwrap().1.to_owned()
     }
 
-    /// A connection that has sent this text.
     fn told(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
@@ -70,14 +67,12 @@ fn never() -> Stopping {
     Stopping::No
 }
 
-/// The next reply of a server.
 fn reply(stream: &TcpStream) -> Reply {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();
     serde_json::from_str(&line).unwrap()
 }
 
-/// A server that replies that it is ready, and then calls `then` with the connection.
 fn fake(then: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -99,7 +94,6 @@ const GREETING: &str = "{\"schema\":\"longhaul.transfer/2\",\"interval_ns\":1000
 #[test]
 fn every_byte_arrives_and_is_accounted_for() {
     let server = Server::start();
-    // Not a multiple of the block size, so that the end is checked too.
     let bytes = 50 * BLOCK as u64 + 12_345;
     for congestion in [None, Some("reno".to_owned())] {
         let sending = Sending { congestion: congestion.clone(), ..of(bytes) };
@@ -128,7 +122,6 @@ fn what_the_ends_are_told_they_do() {
         &Sending { notsent_lowat: Some(Bytes(131_072)), omit: Duration::from_secs(3600), ..of(3_000_000) },
     );
     assert!(told.is_whole(), "{told:?}");
-    // All bytes arrived during the omitted time.
     assert_eq!((told.omitted_s, told.goodput_mbps), (Some(3600.0), None));
     assert_eq!(told.intervals.iter().map(|interval| interval.bytes).sum::<u64>(), 3_000_000);
 }
@@ -157,7 +150,6 @@ fn sizes_that_cannot_be_had_are_refused() {
 #[test]
 fn several_transfers_go_on_at_once() {
     let server = Server::start();
-    // The first transfer is in progress while the second starts and ends.
     let first = server.told(GREETING);
     assert!(matches!(reply(&first), Reply::Ready));
     let summary = send(&server.address.to_string(), &of(1_000_000), |_| {}, never).unwrap();
@@ -175,7 +167,6 @@ fn multipath_tcp_falls_back_where_the_server_has_none() {
             assert!(summary.is_whole() && summary.fell_back, "{summary:?}");
             assert_eq!((summary.protocol.as_str(), summary.subflows), ("mptcp", None));
         }
-        // A kernel without MPTCP must report so, with the remedy.
         Err(error) => assert!(error.to_string().contains("net.mptcp.enabled"), "{error}"),
     }
 }
@@ -232,7 +223,8 @@ fn a_server_that_loses_bytes_is_found_out() {
 fn a_server_that_never_answers_leaves_a_transfer_unfinished() {
     let (done, finished) = mpsc::channel::<()>();
     let (address, thread) = fake(move |_| finished.recv().unwrap());
-    // More than the buffers of both kernels hold, and the peer reads nothing: it cannot be acknowledged.
+    // More than the buffers of both kernels hold, and the peer reads nothing: it cannot be
+    // acknowledged.
     let sending = Sending { grace: Duration::from_millis(300), ..of(1 << 30) };
     let summary = send(&address, &sending, |_| {}, never).unwrap();
     let why = summary.unfinished.as_deref().unwrap();

@@ -9,14 +9,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::socket::is_pause;
 
-/// The sender's first and only line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Greeting {
     pub(super) schema: String,
-    /// Interval of the arrival counts.
     pub(super) interval_ns: u64,
-    /// Bytes within this time do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) omit_ns: u64,
 }
@@ -26,40 +23,31 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The server's messages, one per line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// Reply to the greeting: the server is ready for the payload.
     Ready,
-    /// Reply to the greeting: the server refuses the transfer.
     Refused(String),
-    /// Reply to the end of the payload.
     Received(Receipt),
 }
 
-/// The received bytes and their times, relative to the arrival of the greeting.
+/// Times are relative to the arrival of the greeting.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Receipt {
     pub(super) bytes: u64,
-    /// Bytes with a wrong value.
     pub(super) bytes_bad: u64,
-    /// Bytes that arrived during the omitted time.
     #[serde(default)]
     pub(super) bytes_omitted: u64,
-    /// The first arrival; absent without arrivals.
     pub(super) first_ns: Option<u64>,
     pub(super) last_ns: Option<u64>,
-    /// The longest time between two arrivals; absent with fewer than two.
     pub(super) stall_ns: Option<u64>,
     pub(super) stall_at_ns: Option<u64>,
     /// The requested interval, doubled repeatedly in a long transfer.
     pub(super) interval_ns: u64,
-    /// Bytes in each interval.
     pub(super) intervals: Vec<u64>,
 }
 
-/// Writes one line. Aborts if `gives_up` returns true while the stream is not writable.
+/// Aborts if `gives_up` returns true while the stream is not writable.
 pub(super) fn say(mut to: impl Write, what: &impl Serialize, gives_up: impl Fn() -> bool) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
@@ -86,8 +74,7 @@ impl Line {
         Self { bytes: Vec::new(), most }
     }
 
-    /// Reads once. Returns the content of a complete line, `None` while it is incomplete. Nothing may
-    /// follow the line.
+    /// Reads once. Returns `None` while the line is incomplete. Nothing may follow the line.
     ///
     /// # Errors
     /// The reader's errors, including timeouts; [`io::ErrorKind::UnexpectedEof`] at its end, and
@@ -107,18 +94,14 @@ impl Line {
     }
 }
 
-/// Nanoseconds, saturating at 584 years.
 pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Version of the protocol and of the payload.
 pub(super) const SCHEMA: &str = "longhaul.transfer/2";
 
-/// A greeting has less than a hundred bytes.
 pub(super) const LONGEST_GREETING: usize = 1024;
 
-/// 65 536 intervals of up to 15 digits and a comma are 1 MiB.
 pub(super) const LONGEST_REPLY: usize = 2 << 20;
 
 #[cfg(test)]

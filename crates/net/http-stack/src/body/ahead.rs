@@ -14,7 +14,6 @@ use crate::{Body, Failure};
 pub(crate) struct Ahead {
     frames: VecDeque<Frame<Bytes>>,
     rest: Body,
-    /// Data bytes in `frames`.
     bytes: u64,
     has_trailers: bool,
 }
@@ -38,7 +37,6 @@ impl Ahead {
                 let frame = frame?;
                 self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
                 self.has_trailers |= frame.is_trailers();
-                // A stream may end with an empty frame.
                 if frame.data_ref().is_none_or(|data| !data.is_empty()) {
                     self.frames.push_back(frame);
                 }

@@ -135,7 +135,6 @@ mod tests {
         let (sender, mut body) = Body::channel(1);
         sender.send("a").await.unwrap();
         let mut second = std::pin::pin!(sender.send("b"));
-        // The channel has room for one piece, so the second `send` is pending: it is polled once.
         assert!(
             std::future::poll_fn(|cx| std::task::Poll::Ready(second.as_mut().poll(cx).is_pending())).await
         );

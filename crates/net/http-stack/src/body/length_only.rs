@@ -7,7 +7,7 @@ use std::sync::{
 
 use bytes::Bytes;
 
-/// A flag shared by the reader of a body and its connection. The connection reads it before each piece.
+/// The connection reads it before each piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LengthOnly(Arc<AtomicBool>);
 
@@ -21,7 +21,7 @@ impl LengthOnly {
     }
 }
 
-/// A placeholder for data that was not copied: `length` bytes, at most [`MOST`].
+/// `length` bytes, at most [`MOST`].
 pub(crate) fn stand_in(length: usize) -> Bytes {
     STAND_IN.slice(..length.min(MOST))
 }

@@ -15,7 +15,6 @@ use crate::Failure;
 pub(crate) struct ReadTimeout<B> {
     body: B,
     patience: Duration,
-    /// Set while a reader waits for a frame.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Alternatives {
     known: Mutex<HashMap<Origin, Known>>,
 }
 
-/// An HTTP/3 endpoint; `host` is `None` for the origin's host.
+/// `host` is `None` for the origin's host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alternative {
     pub(crate) host: Option<String>,
@@ -37,7 +37,7 @@ impl Alternative {
 struct Known {
     alternative: Alternative,
     until: u64,
-    /// Not tried before this time, because it did not respond.
+    /// Not tried before this time, in nanoseconds of the client's clock.
     broken_until: u64,
 }
 

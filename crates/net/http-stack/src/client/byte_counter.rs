@@ -28,13 +28,11 @@ pub struct WireBytes {
 pub(crate) struct ByteCounter {
     sent: AtomicU64,
     received: AtomicU64,
-    /// When the first and the last bytes were passed to the kernel.
     began: AtomicU64,
     handed: AtomicU64,
     requests: AtomicU64,
 }
 
-/// The counters at the start of a request that uses the connection exclusively.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     request: u64,
@@ -42,8 +40,7 @@ pub(crate) struct Mark {
 }
 
 impl ByteCounter {
-    /// The kernel accepted these bytes in a call that began at `at`: a packet may be sent before the
-    /// call returns.
+    /// A packet may be sent before the call returns.
     pub(crate) fn sent(&self, bytes: usize, at: u64) {
         if bytes > 0 {
             self.sent.fetch_add(bytes as u64, Relaxed);
@@ -64,20 +61,19 @@ impl ByteCounter {
         self.received.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Starts a request. If it is alone, the first request counts from the start of the connection,
-    /// later ones from now.
+    /// If it is alone, the first request counts from the start of the connection, later ones from
+    /// now.
     pub(crate) fn begin(&self, is_alone: bool) -> Option<Mark> {
         let earlier = self.requests.fetch_add(1, Relaxed);
         let before = if earlier == 0 { WireBytes::default() } else { self.so_far() };
         is_alone.then_some(Mark { request: earlier + 1, before })
     }
 
-    /// Discards the requests so far: the next one counts from the start of the connection again.
+    /// The next one counts from the start of the connection again.
     pub(crate) fn start_over(&self) {
         self.requests.store(0, Relaxed);
     }
 
-    /// The bytes of a completed request, if no other request has started since.
     pub(crate) fn since(&self, mark: Mark) -> Option<WireBytes> {
         let (now, before) = (self.so_far(), mark.before);
         let of_it = WireBytes { sent: now.sent - before.sent, received: now.received - before.received };
@@ -166,7 +162,6 @@ mod tests {
         assert_eq!((wire.began(), wire.handed()), (None, None));
         wire.sent(300, 5);
         wire.received(900);
-        // The first request includes the handshake.
         let first = wire.begin(true).unwrap();
         wire.received(100);
         assert_eq!(wire.since(first), Some(WireBytes { sent: 300, received: 1000 }));

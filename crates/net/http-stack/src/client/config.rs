@@ -61,8 +61,7 @@ impl Default for Config {
     }
 }
 
-/// Limits on the connections of a client. They apply where connections are reused; with
-/// [`Connections::New`] the caller limits their number.
+/// Limits on the connections of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Concurrent connections to one origin, including idle ones; at least 1. Further requests wait.
@@ -70,11 +69,9 @@ pub struct Limits {
     /// Requests to one origin that wait for a connection or for an HTTP/2 stream. Further requests fail
     /// with [`Failure::Busy`](crate::Failure::Busy).
     pub waiting: usize,
-    /// How long an idle connection is kept; [`Duration::MAX`] means until the server closes it. A value
-    /// below the server's idle timeout avoids requests on a connection that is just being closed.
+    /// How long an idle connection is kept; [`Duration::MAX`] means until the server closes it.
     pub idle: Duration,
-    /// Origins whose connections are kept. Beyond this number the origin that was idle longest is
-    /// removed; while all are in use, a request to another origin gets a separate connection.
+    /// Origins whose connections are kept.
     pub origins: usize,
 }
 
@@ -85,7 +82,6 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// 256 connections, 1024 waiting requests, 60 seconds (nginx closes idle connections after 75).
     fn default() -> Self {
         Self { connections: 256, waiting: 1024, idle: Duration::from_secs(60), origins: limits::ORIGINS }
     }
@@ -151,8 +147,7 @@ pub enum Connections {
     /// if the session allows it.
     Early,
     /// HTTP/1.1: the most recently used idle connection, or a new one if all are busy. HTTP/2 and
-    /// HTTP/3: one connection for all requests. Requests that start during its handshake wait for it;
-    /// that time is part of their total but of no phase.
+    /// HTTP/3: one connection for all requests.
     Reuse,
 }
 

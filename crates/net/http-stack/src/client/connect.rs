@@ -42,7 +42,6 @@ pub(crate) struct Connector {
 pub(crate) enum Fresh {
     Http1(Box<Http1>),
     Shared(Multiplexed),
-    /// A connection that can send the request as early data.
     Unconfirmed(Box<ZeroRtt>),
 }
 
@@ -65,7 +64,6 @@ impl Connector {
         self.tls.prepare()
     }
 
-    /// Whether a connection to this origin may become a shared one.
     pub(crate) fn may_share(&self, origin: &Origin) -> bool {
         match self.protocol {
             Protocol::Http1 => false,
@@ -74,8 +72,6 @@ impl Connector {
         }
     }
 
-    /// Opens a connection and records its phases in `trace`. `early` is whether the request may be sent
-    /// as early data.
     pub(crate) async fn open(
         &self,
         origin: &Origin,
@@ -121,8 +117,7 @@ impl Connector {
         }
     }
 
-    /// Tries HTTP/3 at the alternative, and after a head start also TCP; the first connection wins. So
-    /// networks that block UDP cause only a short delay.
+    /// The first connection wins. So networks that block UDP cause only a short delay.
     async fn over_either(
         &self,
         origin: &Origin,
@@ -144,7 +139,6 @@ impl Connector {
         fresh
     }
 
-    /// Returns the QUIC connection, or in `Err` the result over TCP.
     async fn race(
         &self,
         origin: &Origin,
@@ -201,7 +195,6 @@ impl Connector {
         self.over(Socket::Tcp(tcp), Some(remote), origin, early, trace).await
     }
 
-    /// Wraps a socket in TLS if the scheme requires it, and starts HTTP/1.1 or HTTP/2.
     async fn over(
         &self,
         socket: Socket,
@@ -235,7 +228,6 @@ impl Connector {
         }
     }
 
-    /// QUIC combines both handshakes: the duration is phase `quic`.
     async fn over_quic(
         &self,
         origin: &Origin,

@@ -1,7 +1,6 @@
 //! DNS queries, to the servers of the system's resolv.conf or to configured ones.
 //!
-//! The hosts file takes precedence over DNS, and changes of it are detected; "localhost" is the loopback
-//! address (RFC 6761). This module caches nothing, so each query is measured at its full cost.
+//! The hosts file takes precedence over DNS, and changes of it are detected.
 
 mod hosts;
 
@@ -28,18 +27,16 @@ pub(crate) enum Kind {
 
 pub(crate) struct DnsClient {
     servers: Vec<SocketAddr>,
-    /// Created on first use: most requests resolve no name.
     resolver: OnceLock<Option<TokioResolver>>,
     hosts: Mutex<HostsFile>,
 }
 
 impl DnsClient {
-    /// Uses these servers, or those of the system if the list is empty.
     pub(crate) fn of(servers: &[SocketAddr]) -> Self {
         Self { servers: servers.to_vec(), resolver: OnceLock::new(), hosts: Mutex::new(HostsFile::at(HOSTS)) }
     }
 
-    /// Returns the addresses of one record type; empty if the name has no such records.
+    /// Empty if the name has no such records.
     pub(crate) async fn ask(&self, host: &str, kind: Kind) -> Result<Vec<IpAddr>, Failure> {
         let resolver = self.resolver.get_or_init(|| resolver(&self.servers));
         let resolver = resolver.as_ref().ok_or(Failure::Dns("the system's resolv.conf cannot be used"))?;
@@ -56,7 +53,7 @@ impl DnsClient {
     }
 }
 
-/// Maps an error to a failure; `None` if the name exists without records of this type.
+/// `None` if the name exists without records of this type.
 fn refusal(error: &NetError) -> Option<Failure> {
     let what = match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
@@ -80,7 +77,6 @@ fn refusal(error: &NetError) -> Option<Failure> {
 fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
     let runtime = TokioRuntimeProvider::default();
     let mut builder = if servers.is_empty() {
-        // Without DNS servers, the hosts file still works.
         TokioResolver::builder_tokio()
             .unwrap_or_else(|_| TokioResolver::builder_with_config(no_servers(), runtime))
     } else {
@@ -100,7 +96,6 @@ fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
     builder.build().ok()
 }
 
-/// The failure for a name that does not exist (NXDOMAIN).
 pub(crate) const NO_SUCH_NAME: &str = "no such name";
 
 const HOSTS: &str = "/etc/hosts";

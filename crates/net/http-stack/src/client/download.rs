@@ -25,8 +25,6 @@ struct End {
     recorder: Arc<Recorder>,
 }
 
-/// Returns the response with a stamped body. A short body that arrived with the head is already
-/// complete.
 pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static>(
     response: Response<B>,
     stamps: Arc<Stamps>,
@@ -48,7 +46,6 @@ pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 
 }
 
 impl<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static> Download<B> {
-    /// Returns the body, in memory if all of it has arrived.
     fn there(mut self) -> Body {
         let first = match Pin::new(&mut self).poll_frame(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => return Body::stream(self),
@@ -94,7 +91,6 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
                 if let Some(data) = frame.data_ref() {
                     self.end.received(data);
                 }
-                // A reader that tracks the announced length does not poll again after the last frame.
                 if self.body.is_end_stream() {
                     self.end.reached();
                 }
@@ -130,7 +126,6 @@ mod tests {
         clock::Clock,
     };
 
-    /// A body of which only these frames have arrived; polls beyond them are pending.
     struct There {
         frames: VecDeque<Result<Frame<Bytes>, Failure>>,
         is_all: bool,
@@ -155,7 +150,6 @@ mod tests {
         }
     }
 
-    /// Returns a body with an announced length whose `frames` arrived with the head, and its trace.
     fn body(length: u64, is_all: bool, frames: Vec<Result<Frame<Bytes>, Failure>>) -> (Body, Trace) {
         let clock = Clock::start();
         let recorder = Arc::new(Recorder::new(Arc::<ByteCounter>::default(), clock));

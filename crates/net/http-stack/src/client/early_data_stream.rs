@@ -1,8 +1,7 @@
 //! A TLS connection that can send early data (0-RTT, RFC 8446 section 2.3).
 //!
-//! Early data leaves in one flight with the ClientHello, encrypted with the session of an earlier
-//! connection. If the server rejects it, this stream sends the same bytes again after the handshake,
-//! transparently to the writer. [`Outcome`] holds the result.
+//! If the server rejects it, this stream sends the same bytes again after the handshake,
+//! transparently to the writer.
 
 use std::{
     io::{self, IoSlice, Read, Write},
@@ -21,32 +20,28 @@ use tokio::{
 use super::{byte_counter::Counted, socket::Socket};
 use crate::{clock::Clock, tunnel::Bytestream};
 
-/// The stream. After a drop it stays open briefly until the server has sent a session ticket.
+/// After a drop it stays open briefly until the server has sent a session ticket.
 pub(crate) struct EarlyDataStream(Option<Box<Inner>>);
 
 struct Inner {
     tcp: Counted<Socket>,
     session: ClientConnection,
-    /// The early data, kept until the server has accepted or rejected it.
     ahead: Vec<u8>,
-    /// The ALPN protocol of the early data.
     speaks: Option<Vec<u8>>,
     outcome: Arc<Outcome>,
     clock: Clock,
 }
 
-/// The result of the handshake, once it is complete.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome(OnceLock<Handshake>);
 
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    /// Nanoseconds since the ClientHello.
     pub(crate) took: u64,
     pub(crate) version: Option<&'static str>,
     pub(crate) cipher: Option<&'static str>,
     pub(crate) is_resumed: bool,
-    /// When rejected early data was sent again; `None` if the server accepted it or there was none.
+    /// `None` if the server accepted it or there was none.
     pub(crate) sent_again: Option<u64>,
 }
 
@@ -65,7 +60,7 @@ impl Bytestream for EarlyDataStream {
 }
 
 impl EarlyDataStream {
-    /// Starts a handshake without sending anything yet. `speaks` is the ALPN protocol of the early data.
+    /// `speaks` is the ALPN protocol of the early data.
     pub(crate) fn new(
         tcp: Counted<Socket>,
         mut session: ClientConnection,
@@ -86,7 +81,6 @@ impl EarlyDataStream {
         std::future::poll_fn(|cx| self.inner().poll_handshake(cx)).await
     }
 
-    /// The ALPN protocol that the server selected.
     pub(crate) fn agreed(&mut self) -> Option<&[u8]> {
         self.inner().session.alpn_protocol()
     }
@@ -127,7 +121,6 @@ impl Inner {
             read => read?,
         };
         if let Err(error) = self.session.process_new_packets() {
-            // Sends the alert if the socket accepts it now.
             let _ = self.poll_send(cx);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
         }
@@ -140,7 +133,6 @@ impl Inner {
         Poll::Ready(Ok(()))
     }
 
-    /// Records the result of the handshake and writes rejected early data again.
     fn settle(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         let is_refused = !self.ahead.is_empty() && !self.session.is_early_data_accepted();
@@ -187,7 +179,6 @@ impl Inner {
                 return Poll::Ready(Ok(taken));
             }
         }
-        // No more early data is possible.
         ready!(self.poll_handshake(cx))?;
         let taken = self.session.writer().write(bytes)?;
         if let Poll::Ready(Err(error)) = self.poll_send(cx) {
@@ -196,7 +187,6 @@ impl Inner {
         Poll::Ready(Ok(taken))
     }
 
-    /// Whether a session ticket is still expected. TLS 1.3 sends it after the handshake.
     fn awaits_ticket(&self) -> bool {
         let is_over = self.outcome.handshake().is_some();
         is_over
@@ -252,7 +242,6 @@ impl AsyncWrite for EarlyDataStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The connection is closed after the drop, once the ticket has arrived.
         if self.inner().awaits_ticket() {
             return Poll::Ready(Ok(()));
         }
@@ -262,7 +251,7 @@ impl AsyncWrite for EarlyDataStream {
     }
 }
 
-/// A socket as rustls needs it: a read or write completes immediately or fails with `WouldBlock`.
+/// A read or write completes immediately or fails with `WouldBlock`.
 struct Blocking<'s, 'cx>(&'s mut Counted<Socket>, &'s mut Context<'cx>);
 
 impl Blocking<'_, '_> {

@@ -11,7 +11,6 @@ use crate::{Failure, Family};
 pub(crate) struct Winner<T> {
     pub(crate) connection: T,
     pub(crate) remote: SocketAddr,
-    /// Whether it is not the address that was tried first.
     pub(crate) fallback: bool,
 }
 
@@ -52,7 +51,6 @@ where
                     first_failure.get_or_insert(failure);
                     is_next_due = true;
                 }
-                // Attempts are neither cancelled nor do they panic.
                 Err(_) => {}
             },
             all = arrival(&mut later), if later.is_some() => {

@@ -1,8 +1,6 @@
 //! An HTTP/1.1 connection, which carries one request at a time.
 //!
-//! The connection has no background task: while the caller waits for the response's head or reads its
-//! body, the same polls write the rest of the request. Data or a close on an idle connection is detected
-//! when the pool checks the connection.
+//! The connection has no background task.
 
 mod download;
 mod relayed;
@@ -41,15 +39,12 @@ use crate::{
     stall_timeout::StallTimeout,
 };
 
-/// An idle connection, or one with a request in flight. Boxed, because it moves between owners.
 pub(crate) struct Http1 {
     io: Io,
     input: BytesMut,
-    /// The size of the next read.
     room: usize,
     outgoing: Outgoing,
     head: head::HeadEnd,
-    /// The length of the incomplete head when it was last checked.
     looked: usize,
     body: Incoming,
     stamps: Arc<Stamps>,
@@ -57,22 +52,18 @@ pub(crate) struct Http1 {
     recorder: Arc<Recorder>,
     remote: Option<SocketAddr>,
     is_used: bool,
-    /// The timeout for the head of a response to a relayed request.
     patience: Option<StallTimeout>,
-    /// The Host field for the connection's origin.
     host: Option<(Origin, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
     Idle,
-    /// With a request in flight, and whether the connection persists after it.
     Busy(Persistence),
     Over,
 }
 
 impl Http1 {
-    /// Starts HTTP/1.1 on a connection; nothing is sent yet.
     pub(crate) fn start(
         stream: Box<dyn Connection>,
         wire: Arc<ByteCounter>,
@@ -98,8 +89,7 @@ impl Http1 {
         })
     }
 
-    /// Whether the connection is known to be unusable. Data received while it is idle is a close or an
-    /// unsolicited response.
+    /// Data received while it is idle is a close or an unsolicited response.
     pub(crate) fn is_closed(&mut self) -> bool {
         let cx = &mut Context::from_waker(Waker::noop());
         self.life != Life::Idle || self.poll_read(cx).is_ready()
@@ -109,8 +99,7 @@ impl Http1 {
         &self.recorder
     }
 
-    /// Sends a request and waits for the head of the final response. The connection must live until the
-    /// body has been read.
+    /// The connection must live until the body has been read.
     pub(crate) async fn exchange(
         &mut self,
         origin: &Origin,
@@ -133,8 +122,6 @@ impl Http1 {
         }
     }
 
-    /// Records the connection's properties in the trace and attaches its stamps. Returns whether a
-    /// request can be sent.
     fn introduce(&mut self, trace: &mut Trace) -> bool {
         trace.protocol = Some("http/1.1");
         trace.reused = Some(self.is_used);
@@ -183,7 +170,6 @@ impl Http1 {
             };
             let is_switched = head.response.status() == StatusCode::SWITCHING_PROTOCOLS;
             if is_switched && !request.headers.contains_key(UPGRADE) {
-                // The request did not offer a protocol.
                 return Err(Failure::Garbled);
             }
             self.begin_body(head.framing, head.persistence, trace);
@@ -191,14 +177,12 @@ impl Http1 {
         }
     }
 
-    /// Takes a head of this length; `None` if it is an interim response.
     fn take_head(
         &mut self,
         length: usize,
         to: &Method,
         interims: &mut Interims,
     ) -> Result<Option<ResponseHead>, Failure> {
-        // The head is copied, so the buffer is free for the next response.
         let head = head::response(&self.input[..length], to)?;
         self.input.advance(length);
         let status = head.response.status();
@@ -210,7 +194,6 @@ impl Http1 {
         Ok(None)
     }
 
-    /// Prepares for the body after the final head.
     fn begin_body(&mut self, framing: Framing, persistence: Persistence, trace: &mut Trace) {
         // If the final head arrived in the same read as the end of an interim response, that read is its
         // first.
@@ -221,7 +204,6 @@ impl Http1 {
         self.body = Incoming::new(framing);
     }
 
-    /// Writes the request and reads until the next head is complete; returns its length.
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Failure>> {
         self.send(cx)?;
         loop {
@@ -249,7 +231,6 @@ impl Http1 {
         }
     }
 
-    /// Returns the next frame of the body, and continues to write the request.
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         self.send(cx)?;
         loop {
@@ -281,7 +262,6 @@ impl Http1 {
         Some(rest)
     }
 
-    /// Ends HTTP on this connection; returns the bytes received after the head.
     fn switch(&mut self) -> Bytes {
         self.life = Life::Over;
         std::mem::take(&mut self.input).freeze()
@@ -295,8 +275,8 @@ impl Http1 {
         self.body.left()
     }
 
-    /// Ends the exchange. The connection is reusable only if the request has been sent completely and no
-    /// unsolicited bytes follow the response.
+    /// The connection is reusable only if the request has been sent completely and no unsolicited
+    /// bytes follow the response.
     fn finish(&mut self) {
         let is_kept = self.life == Life::Busy(Persistence::Kept);
         let is_clear = self.outgoing.is_sent() && self.input.is_empty();
@@ -325,8 +305,6 @@ impl Drop for Http1 {
     }
 }
 
-/// Selects the framing of a request body: the length if the body or its header has one, otherwise
-/// chunked.
 fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
     if body.is_end_stream() {
         return Framing::None;
@@ -341,8 +319,7 @@ fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
     }
 }
 
-/// The initial read size: larger than most responses, and small enough that concurrent connections need
-/// little memory.
+/// Larger than most responses, and small enough that concurrent connections need little memory.
 const LEAST_ROOM: usize = 8 * 1024;
 
 /// A body up to this length that arrived with its head is copied, so the buffer can be reused for the

@@ -1,11 +1,9 @@
 //! Concurrent requests on one HTTP/2 connection.
 //!
-//! Time stamps: "first byte sent" is when the request is passed to the connection, "last byte sent" is
-//! the first flush of the connection after the last part of the request was passed to it. If the
-//! server's limit of concurrent streams delays the request, that time counts as waiting for the response
-//! and the trace is marked `queued`. Received data is stamped with the connection's latest read when the
-//! client finds the frame: at or after the frame's own read, never later than now. A header block is
-//! received as a whole, so the stamp of a header is that of its last byte.
+//! "first byte sent" is when the request is passed to the connection, "last byte sent" is the first
+//! flush of the connection after the last part of the request was passed to it. If the server's
+//! limit of concurrent streams delays the request, that time counts as waiting for the response and
+//! the trace is marked `queued`.
 
 mod download;
 mod upload;
@@ -36,7 +34,6 @@ use crate::{
     limits,
 };
 
-/// A connection for concurrent requests. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Http2 {
     sender: client::SendRequest<Bytes>,
@@ -44,7 +41,7 @@ pub(crate) struct Http2 {
 }
 
 impl Http2 {
-    /// Starts HTTP/2 on a connection: sends the preface and settings, without waiting for the server's.
+    /// Sends the preface and settings, without waiting for the server's.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
         wire: Arc<ByteCounter>,
@@ -63,7 +60,6 @@ impl Http2 {
             .map_err(|error| Failure::from_h2(&error, Stage::Head))?;
         let life = MuxState::new(recorder, remote, clock);
         let ending = Arc::clone(&life);
-        // The end of the connection is reported to each request on it.
         tokio::spawn(async move {
             connection.await.ok();
             ending.end();
@@ -75,7 +71,7 @@ impl Http2 {
         &self.life
     }
 
-    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
+    /// `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         self.life.requests().checked_sub(self.sender.current_max_send_streams())
     }
@@ -111,12 +107,11 @@ impl Http2 {
         Ok(response.map(|stream| Download::new(stream, upload, counted)))
     }
 
-    /// Whether the server is known to accept HTTP/1.1 on streams.
     pub(crate) fn is_nesting(&self) -> bool {
         self.sender.is_extended_connect_protocol_enabled()
     }
 
-    /// Opens a stream for HTTP/1.1. Waits only for a free stream, not for the response.
+    /// Waits only for a free stream, not for the response.
     pub(crate) async fn nest(&self, origin: &Origin) -> Result<H1OverH2<StreamCount>, Failure> {
         let failed = |error| Failure::from_h2(&error, Stage::Head);
         let mut sender = self.sender.clone().ready().await.map_err(failed)?;
@@ -131,7 +126,6 @@ impl Http2 {
         Ok(H1OverH2::asked_for(stream, response, counted))
     }
 
-    /// Waits for the final head, and stamps the first interim response.
     async fn head(
         &self,
         mut response: client::ResponseFuture,

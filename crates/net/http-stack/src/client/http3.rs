@@ -1,9 +1,6 @@
 //! Concurrent requests on one HTTP/3 connection.
 //!
-//! The time stamps are those of HTTP/2, with datagrams instead of reads and flushes: "first byte sent"
-//! is when the request is passed to the connection, "last byte sent" is the connection's next datagram
-//! after the last part of the request. Received data is stamped with the connection's latest datagram
-//! when the client finds the frame.
+//! The time stamps are those of HTTP/2, with datagrams instead of reads and flushes.
 
 use std::{
     future::poll_fn,
@@ -44,27 +41,22 @@ type Sender = client::SendRequest<OpenStreams, Bytes>;
 type Upstream = client::RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
 type Downstream = client::RequestStream<RecvStream, Bytes>;
 
-/// A connection for concurrent requests. Clones share it; dropping the last clone closes it.
 #[derive(Clone)]
 pub(crate) struct Http3 {
     sender: Sender,
     life: Arc<MuxState>,
-    /// Requests that wait for a stream.
     waiting: Arc<AtomicUsize>,
 }
 
-/// The body of a response. Dropping it ends the exchange.
 pub(crate) type Download = Incoming<Downstream, Exchange>;
 
 pub(crate) struct Exchange {
-    /// The upload, if it is in progress. Once the response is complete, the server does not need the
-    /// rest.
+    /// Once the response is complete, the server does not need the rest.
     _upload: Option<Upload>,
     _counted: StreamCount,
     _connection: Http3,
 }
 
-/// An upload task; a drop aborts it.
 struct Upload(AbortHandle);
 
 impl Drop for Upload {
@@ -79,7 +71,6 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Runs the driver in a task. The end of the connection is reported to each request on it.
     pub(crate) fn start(self) {
         let Self { mut driver, life } = self;
         tokio::spawn(async move {
@@ -90,8 +81,7 @@ impl Driver {
 }
 
 impl Http3 {
-    /// Starts HTTP/3 on a connection whose handshake is complete: settings are sent with the first
-    /// request, without waiting for the server's.
+    /// Settings are sent with the first request, without waiting for the server's.
     pub(crate) async fn start(
         connection: quinn::Connection,
         recorder: Arc<Recorder>,
@@ -103,8 +93,7 @@ impl Http3 {
         Ok(http3)
     }
 
-    /// Like [`Self::start`], for a connection whose handshake is not complete: control streams are not
-    /// processed until the driver is started.
+    /// Control streams are not processed until the driver is started.
     pub(crate) async fn begin(
         connection: quinn::Connection,
         recorder: Arc<Recorder>,
@@ -126,7 +115,7 @@ impl Http3 {
         &self.life
     }
 
-    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
+    /// `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         Some(self.waiting.load(Relaxed)).filter(|&waiting| waiting > 0)
     }
@@ -166,7 +155,7 @@ impl Http3 {
         Ok(response.map(|()| Incoming::new(down, length, exchange)))
     }
 
-    /// Opens a stream with a request's head; waits if the server's limit of streams is reached.
+    /// Waits if the server's limit of streams is reached.
     async fn open(
         &self,
         head: Request<()>,
@@ -194,8 +183,7 @@ impl Http3 {
         Ok(stream.split())
     }
 
-    /// Sends the body while the response is received. Returns `None` if the body has been sent
-    /// completely.
+    /// Returns `None` if the body has been sent completely.
     async fn upload(&self, up: Upstream, body: Body, stamps: &Arc<Stamps>) -> Option<Upload> {
         let mut outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED, Duration::MAX);
         let recorder = self.life.recorder();
@@ -207,14 +195,12 @@ impl Http3 {
             }
         };
         let mut send = Box::pin(send);
-        // A request without a body, or with a small one, is sent by the first poll.
         match poll_fn(|cx| Poll::Ready(send.as_mut().poll(cx))).await {
             Poll::Ready(()) => None,
             Poll::Pending => Some(Upload(tokio::spawn(send).abort_handle())),
         }
     }
 
-    /// Waits for the final head, and stamps the first interim response.
     async fn head(
         &self,
         down: &mut Downstream,

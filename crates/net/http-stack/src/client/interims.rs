@@ -7,7 +7,7 @@ use crate::{Failure, http1::head, limits};
 
 #[derive(Debug, Default)]
 pub(super) struct Interims {
-    /// The bytes received so far. The limit fails a request whose server sends only interim responses.
+    /// The limit fails a request whose server sends only interim responses.
     bytes: usize,
     whom: Option<OnInterim>,
 }

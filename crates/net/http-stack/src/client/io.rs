@@ -1,8 +1,7 @@
 //! The stream between an HTTP implementation and its connection, which stamps reads and writes.
 //!
-//! It is above TLS, so the bytes are those of HTTP. A write is stamped with the time before the call
-//! that passed the bytes to the kernel, because a packet may arrive before the call returns. A read is
-//! stamped when the bytes are returned. Scheduling delays of the runtime do not affect the stamps.
+//! A write is stamped with the time before the call that passed the bytes to the kernel, because a
+//! packet may arrive before the call returns. A read is stamped when the bytes are returned.
 
 use std::{
     io,
@@ -26,15 +25,12 @@ pub(crate) trait Connection: Bytestream {}
 
 impl<T: Bytestream> Connection for T {}
 
-/// Stamps the bytes of one connection for its requests.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
     wire: Arc<ByteCounter>,
     last_read: AtomicU64,
-    /// The request that uses the connection exclusively.
     alone: Mutex<Option<Arc<Stamps>>>,
-    /// Requests on a shared connection whose last byte has not been flushed.
     unflushed: Mutex<Vec<Arc<Stamps>>>,
 }
 
@@ -48,19 +44,16 @@ impl Recorder {
         &self.wire
     }
 
-    /// Starts a request that uses the connection exclusively: all bytes from now on are attributed to
-    /// it.
+    /// All bytes from now on are attributed to it.
     pub(crate) fn begin(&self, stamps: Arc<Stamps>) {
         stamps.mark(self.wire.begin(true));
         *lock(&self.alone) = Some(stamps);
     }
 
-    /// Stamps the request's last byte at the next flush.
     pub(crate) fn when_flushed(&self, stamps: Arc<Stamps>) {
         lock(&self.unflushed).push(stamps);
     }
 
-    /// When the connection last received bytes, for any request.
     pub(crate) fn last_read(&self) -> Option<u64> {
         happened(&self.last_read)
     }
@@ -75,8 +68,7 @@ impl Recorder {
         }
     }
 
-    /// Everything passed to the connection until now has been written, by a call that began at `from` or
-    /// earlier.
+    /// Everything passed to the connection was written by a call that began at `from` or earlier.
     pub(crate) fn flushed(&self, from: u64) {
         let at = self.handed(from);
         if let Some(stamps) = &*lock(&self.alone) {
@@ -87,7 +79,6 @@ impl Recorder {
         }
     }
 
-    /// When the last bytes were passed to the kernel; `from` if the connection does not count them.
     fn handed(&self, from: u64) -> u64 {
         self.wire.handed().unwrap_or(from)
     }

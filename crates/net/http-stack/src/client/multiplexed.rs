@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{http2::Http2, http3::Http3, mux_state::MuxState};
 
-/// A connection for concurrent requests. Clones share it.
 #[derive(Clone)]
 pub(crate) enum Multiplexed {
     Http2(Http2),
@@ -23,7 +22,7 @@ impl Multiplexed {
         Arc::ptr_eq(self.life(), other.life())
     }
 
-    /// The number of requests that wait for a stream; `None` if a new request would not have to wait.
+    /// `None` if a new request would not have to wait.
     pub(crate) fn queue(&self) -> Option<usize> {
         match self {
             Self::Http2(connection) => connection.queue(),

@@ -22,7 +22,6 @@ pub(crate) struct MuxState {
     is_closed: AtomicBool,
     requests: AtomicUsize,
     idle_since: AtomicU64,
-    /// The pool permit, released when the connection ends.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -72,12 +71,11 @@ impl MuxState {
         self.is_closed.load(Relaxed)
     }
 
-    /// The number of requests on the connection, including those that wait for a stream.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Relaxed)
     }
 
-    /// When the connection became idle; `None` while it carries a request.
+    /// `None` while it carries a request.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         (self.requests() == 0).then(|| self.idle_since.load(Relaxed))
     }
@@ -87,7 +85,6 @@ impl MuxState {
         trace.remote = self.remote;
     }
 
-    /// Counts one more request; returns its guard and the number of other requests.
     pub(crate) fn count(self: &Arc<Self>) -> (StreamCount, usize) {
         let others = self.requests.fetch_add(1, Relaxed);
         (StreamCount(Arc::clone(self)), others)
@@ -98,7 +95,6 @@ impl MuxState {
     }
 }
 
-/// Counts a request on its connection until it is dropped.
 pub(crate) struct StreamCount(Arc<MuxState>);
 
 impl Drop for StreamCount {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Body, Failure, HeaderMap, Origin, StatusCode, clock::Clock};
 
-/// The result of a request, in nanoseconds from its start.
+/// Times are nanoseconds from the start of the request.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Option<u16>,

@@ -25,7 +25,6 @@ pub enum Phase {
 }
 
 impl fmt::Display for Phase {
-    /// The name of the phase, where there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connection => "connection",

@@ -1,9 +1,8 @@
 //! The pool of connections.
 //!
-//! Each permit is one connection in use: leased to an HTTP/1 request, or held by an HTTP/2 or HTTP/3
-//! connection for its lifetime. An idle HTTP/1 connection holds no permit, but no connection is opened
-//! while another is idle. So the number of connections never exceeds the number of permits, and a
-//! request that waits for a permit wakes both when a connection becomes idle and when one ends.
+//! Each permit is one connection in use: leased to an HTTP/1 request, or held by an HTTP/2 or
+//! HTTP/3 connection for its lifetime. An idle HTTP/1 connection holds no permit, but no connection
+//! is opened while another is idle.
 
 use std::{
     collections::HashMap,
@@ -28,7 +27,6 @@ pub(crate) struct Pool {
     origins: Mutex<HashMap<Origin, Arc<OriginPool>>>,
 }
 
-/// The connections of one origin: leased or shared, depending on the negotiated protocol.
 pub(crate) struct OriginPool {
     limits: Limits,
     clock: Clock,
@@ -42,8 +40,7 @@ pub(crate) struct OriginPool {
 
 #[derive(Default)]
 struct Idle {
-    /// Connections with the time at which they became idle. The most recently used is last: it is the
-    /// most likely to be still open.
+    /// The most recently used is last: it is the most likely to be still open.
     connections: Vec<(u64, Box<Http1>)>,
     is_swept: bool,
 }
@@ -57,17 +54,17 @@ pub(crate) enum NegotiatedProtocol {
     Http1,
 }
 
-/// The connection for a request.
 pub(crate) enum Checkout<'p> {
-    /// A connection shared with other requests.
     Shared(Multiplexed),
-    /// An idle connection, for this request only.
     Idle(Box<Http1>, OwnedSemaphorePermit),
-    /// A permit for a new connection. Requests that may share it wait while `opening` is held.
-    New { permit: OwnedSemaphorePermit, opening: Option<tokio::sync::MutexGuard<'p, NegotiatedProtocol>> },
+    /// Requests that may share it wait while `opening` is held.
+    New {
+        permit: OwnedSemaphorePermit,
+        opening: Option<tokio::sync::MutexGuard<'p, NegotiatedProtocol>>,
+    },
 }
 
-/// An HTTP/1 connection leased to a request. `give_back` returns it to the pool; a drop closes it.
+/// `give_back` returns it to the pool; a drop closes it.
 pub(crate) struct Lease {
     // Drop order: the connection closes before the permit is released.
     connection: Box<Http1>,
@@ -100,7 +97,6 @@ impl Pool {
         lock(&self.origins).get(origin).cloned()
     }
 
-    /// The pool of an origin, created if necessary; `None` if too many origins are in use.
     pub(crate) fn of(&self, origin: &Origin, now: u64) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);
         if let Some(pool) = origins.get(origin) {
@@ -138,15 +134,12 @@ impl OriginPool {
         in_use + lock(&self.idle).connections.len()
     }
 
-    /// Whether no request uses the pool. New requests need the lock on the origins, which the caller
-    /// holds.
+    /// New requests need the lock on the origins, which the caller holds.
     fn is_unused(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1
             && self.shared().is_none_or(|shared| shared.life().idle_since().is_some())
     }
 
-    /// Returns the connection for the next request; waits until one is available. `may_share` is whether
-    /// a new connection may become a shared one.
     pub(crate) async fn place(&self, may_share: bool, trace: &mut Trace) -> Result<Checkout<'_>, Failure> {
         if let Some(connection) = self.shared() {
             if connection.queue().is_some_and(|others| others >= self.limits.waiting) {
@@ -155,7 +148,6 @@ impl OriginPool {
             return Ok(Checkout::Shared(connection));
         }
         let opening = if may_share { self.opening(trace).await? } else { None };
-        // Another request may have opened it in the meantime.
         if opening.is_some()
             && let Some(connection) = self.shared()
         {
@@ -168,8 +160,7 @@ impl OriginPool {
         })
     }
 
-    /// Waits until no other request opens a connection; `None` if connections to this server are not
-    /// shared.
+    /// `None` if connections to this server are not shared.
     async fn opening(
         &self,
         trace: &mut Trace,
@@ -186,11 +177,9 @@ impl OriginPool {
             return Ok(permit);
         }
         let permit = self.waited(trace, Arc::clone(&self.permits).acquire_owned()).await?;
-        // The semaphore is never closed.
         permit.map_err(|_| Failure::Busy)
     }
 
-    /// Waits for `event`, unless too many requests are waiting.
     async fn waited<T>(&self, trace: &mut Trace, event: impl Future<Output = T>) -> Result<T, Failure> {
         struct Waiting<'p>(&'p AtomicUsize);
         impl Drop for Waiting<'_> {
@@ -209,7 +198,6 @@ impl OriginPool {
         Ok(happened)
     }
 
-    /// Takes an idle connection that is not known to be closed.
     fn take_idle(&self, now: u64) -> Option<Box<Http1>> {
         let mut idle = lock(&self.idle);
         let oldest = self.oldest(now);
@@ -231,7 +219,6 @@ impl OriginPool {
         self.sweep(&mut idle);
     }
 
-    /// The shared connection, unless it is known to be closed.
     pub(crate) fn shared(&self) -> Option<Multiplexed> {
         let oldest = self.oldest(self.clock.now());
         let mut shared = lock(&self.shared);
@@ -241,7 +228,6 @@ impl OriginPool {
         shared.clone()
     }
 
-    /// Shares a connection, which holds `permit` for its lifetime.
     pub(crate) fn share(self: &Arc<Self>, connection: &Multiplexed, permit: OwnedSemaphorePermit) {
         connection.life().hold(permit);
         *lock(&self.shared) = Some(connection.clone());
@@ -250,7 +236,6 @@ impl OriginPool {
 
     pub(crate) fn unshare(&self, refused: &Multiplexed) {
         let mut shared = lock(&self.shared);
-        // Another request may have replaced it.
         if shared.as_ref().is_some_and(|shared| shared.is_same(refused)) {
             *shared = None;
         }
@@ -261,7 +246,6 @@ impl OriginPool {
         lock(&self.idle).connections.clear();
     }
 
-    /// Starts a task that closes connections after the idle timeout.
     fn sweep(self: &Arc<Self>, idle: &mut Idle) {
         let patience = self.limits.idle;
         if idle.is_swept || patience == Duration::MAX {
@@ -272,7 +256,6 @@ impl OriginPool {
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(patience.max(SWEEP)).await;
-                // If the client has been dropped, its connections are closed.
                 let Some(pool) = pool.upgrade() else { return };
                 if !pool.close_old() {
                     return;
@@ -289,14 +272,12 @@ impl OriginPool {
         idle.is_swept
     }
 
-    /// Connections that became idle before this time are past the idle timeout.
     fn oldest(&self, now: u64) -> u64 {
         now.saturating_sub(nanos(self.limits.idle))
     }
 }
 
 impl Lease {
-    /// Leases an idle connection, if there is one and a permit is available immediately.
     pub(crate) fn of_idle(pool: Arc<OriginPool>, now: u64) -> Option<Self> {
         if lock(&pool.shared).is_some() {
             return None;
@@ -313,7 +294,6 @@ impl Lease {
         Self { connection, home: Some(PoolReturn { pool, permit }) }
     }
 
-    /// A connection that serves one request, outside the pool.
     pub(crate) fn once(connection: Box<Http1>) -> Self {
         Self { connection, home: None }
     }
@@ -326,12 +306,10 @@ impl Lease {
         self.connection.left()
     }
 
-    /// Closes the connection and keeps the permit for another one.
     pub(crate) fn into_permit(self) -> Option<OwnedSemaphorePermit> {
         self.home.map(|home| home.permit)
     }
 
-    /// Returns the connection to the pool after the response has been read to its end.
     pub(crate) fn give_back(self) {
         if let Some(home) = self.home {
             // The connection is returned before the permit is released, so the request that obtains the
@@ -341,7 +319,7 @@ impl Lease {
     }
 }
 
-/// The limit of connections per origin, at least 1.
+/// At least 1.
 fn most(limits: Limits) -> usize {
     limits.connections.clamp(1, Semaphore::MAX_PERMITS)
 }
@@ -354,5 +332,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The minimum interval between sweeps. The age of a connection is checked again before use.
 const SWEEP: Duration = Duration::from_millis(10);

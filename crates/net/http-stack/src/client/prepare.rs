@@ -28,7 +28,6 @@ pub(crate) fn prepared(
         Scheme::Http => uri::Scheme::HTTP,
         Scheme::Https => uri::Scheme::HTTPS,
     });
-    // It was parsed as a URL before.
     url.authority = Some(authority.map_err(|_| Failure::Garbled)?);
     let path = head.uri.path_and_query().cloned();
     url.path_and_query = Some(path.unwrap_or_else(|| PathAndQuery::from_static("/")));
@@ -43,7 +42,7 @@ pub(crate) fn prepared(
     Ok((Request::from_parts(head, ()), body))
 }
 
-/// Connection-specific fields of HTTP/1.1, forbidden in HTTP/2 (RFC 9113 section 8.2.2) and HTTP/3 (RFC
-/// 9114 section 4.2), and Host, which becomes `:authority`.
+/// Forbidden in HTTP/2 (RFC 9113 section 8.2.2) and HTTP/3 (RFC 9114 section 4.2). Host becomes
+/// `:authority`.
 const CONNECTION_FIELDS: [HeaderName; 5] =
     [header::CONNECTION, header::HOST, header::TE, header::TRANSFER_ENCODING, header::UPGRADE];

@@ -33,7 +33,6 @@ impl Opened {
         self.socket.local()
     }
 
-    /// Returns once an ICMP error reports that the address is unreachable.
     pub(crate) async fn refused(&self) -> Failure {
         self.socket.refused().await
     }
@@ -52,8 +51,8 @@ impl Quic {
         Self { transport: Arc::new(transport), clock }
     }
 
-    /// Connects to the server `host` in the current tokio runtime. If both the session and the caller
-    /// allow early data, returns without waiting for the handshake.
+    /// If both the session and the caller allow early data, returns without waiting for the
+    /// handshake.
     pub(crate) async fn open(
         &self,
         tls: &Tls,
@@ -98,10 +97,8 @@ impl Quic {
     }
 }
 
-/// One control stream, two QPACK streams (RFC 9114 section 6.2, RFC 9204 section 4.2), and some for
-/// extensions.
 const SERVER_STREAMS: u32 = 16;
 
-/// A connection is silent while its server prepares a long response, and many servers close idle
-/// connections after 30 seconds.
+/// Many servers close idle connections after 30 seconds, and a connection is silent while its
+/// server prepares a long response.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);

@@ -1,7 +1,7 @@
 //! GET requests with a raw head on an idle connection, for a proxy that forwards fields without parsing
 //! them.
 //!
-//! All other cases use [`Client::send`]: this path neither opens connections nor retries.
+//! This path neither opens connections nor retries.
 
 use std::time::Duration;
 
@@ -22,13 +22,8 @@ pub enum Relayed<T> {
 }
 
 impl Client {
-    /// Sends a GET without a body on an idle HTTP/1.1 connection to `origin`; `head` is the complete
-    /// head. A plain response is passed to `read`, whose result is returned. If `read` returns `None`,
-    /// the response is returned as by [`Client::send`]. Returns `None` if there is no idle connection,
-    /// or if it turned out to be closed, which `trace` records; the request can then be sent normally.
-    ///
-    /// `limit` is the timeout for the final head. `informed` is called for interim responses. `trace`
-    /// must be new.
+    /// Sends a GET without a body on an idle HTTP/1.1 connection to `origin`. Returns `None` if
+    /// there is no idle connection, or if it turned out to be closed, which `trace` records.
     ///
     /// # Errors
     /// The request was sent and there is no response.

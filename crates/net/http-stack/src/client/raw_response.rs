@@ -27,7 +27,6 @@ pub struct Reply<'h> {
 }
 
 impl<'h> Reply<'h> {
-    /// `None` if the response is not plain.
     pub(crate) fn of(lines: &ResponseLines<'h>) -> Option<Self> {
         let status = StatusCode::from_u16(lines.code).ok()?;
         let is_bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);

@@ -1,8 +1,7 @@
 //! Resolves host names to addresses in the order of connection attempts.
 //!
-//! A and AAAA queries are sent concurrently (RFC 8305 section 3). IPv6 addresses are used immediately;
-//! IPv4 addresses that arrive first wait [`RESOLUTION_DELAY`] for them. Later addresses join the race.
-//! If a refresh fails, the resolver uses stale addresses for a while.
+//! A and AAAA queries are sent concurrently (RFC 8305 section 3). IPv6 addresses are used
+//! immediately; IPv4 addresses that arrive first wait [`RESOLUTION_DELAY`] for them.
 
 mod stale;
 
@@ -34,7 +33,6 @@ pub(crate) struct Resolver {
     remembered: Mutex<HashMap<String, watch::Receiver<Answers>>>,
 }
 
-/// Addresses in the order of attempts, and a pending second response.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) known: Vec<SocketAddr>,
@@ -47,7 +45,6 @@ pub(crate) struct Later {
     port: u16,
 }
 
-/// The DNS responses for a name so far. A record type that is not queried counts as an empty response.
 #[derive(Debug, Clone, Default)]
 struct Answers {
     v6: Option<Result<Vec<IpAddr>, Failure>>,
@@ -69,8 +66,8 @@ impl Resolver {
         }
     }
 
-    /// Returns the addresses of an origin in the configured family; with both families, alternating
-    /// between IPv6 and IPv4. Phase `dns` is absent if no query was needed.
+    /// With both families, alternating between IPv6 and IPv4. Phase `dns` is absent if no query was
+    /// needed.
     pub(crate) async fn resolve(&self, origin: &Origin, trace: &mut Trace) -> Result<Addresses, Failure> {
         let port = origin.port;
         if let Ok(literal) = origin.host.parse::<IpAddr>() {
@@ -92,7 +89,6 @@ impl Resolver {
             trace.is_name_cached = true;
         } else {
             trace.opening = Phase::Dns;
-            // Requests for a name that is being resolved wait for that query, and count the wait.
             match self.stale.instead(&origin.host, started) {
                 Some(_) => drop(tokio::time::timeout(CLIENT_RESPONSE, until_usable(&mut answers)).await),
                 None => until_usable(&mut answers).await,
@@ -111,7 +107,6 @@ impl Resolver {
         Ok(Addresses { known, later })
     }
 
-    /// Returns the cached or pending responses for a name, or starts a query.
     fn answers(&self, host: &str) -> watch::Receiver<Answers> {
         if self.lookups == Lookups::EachConnection {
             return self.ask(host);
@@ -127,8 +122,7 @@ impl Resolver {
         answers
     }
 
-    /// Queries the configured record types. The task runs until both responses have arrived, even
-    /// without waiting requests.
+    /// The task runs until both responses have arrived, even without waiting requests.
     fn ask(&self, host: &str) -> watch::Receiver<Answers> {
         let (say, answers) = watch::channel(Answers::none_but(self.family));
         let (names, host) = (Arc::clone(&self.names), host.to_owned());
@@ -154,7 +148,6 @@ impl Resolver {
 }
 
 impl Answers {
-    /// No responses yet; the family that is not queried counts as complete.
     fn none_but(family: Family) -> Self {
         let not_asked = |is_asked: bool| (!is_asked).then(|| Ok(Vec::new()));
         Self { v6: not_asked(family != Family::V4), v4: not_asked(family != Family::V6) }
@@ -172,7 +165,6 @@ impl Answers {
         self.is_complete() && self.found().is_empty()
     }
 
-    /// All addresses so far, in the order of attempts.
     fn found(&self) -> Vec<IpAddr> {
         let of = |answer: &Option<Result<Vec<IpAddr>, Failure>>| match answer {
             Some(Ok(addresses)) => addresses.clone(),
@@ -181,7 +173,6 @@ impl Answers {
         interleaved(&[of(&self.v6), of(&self.v4)].concat())
     }
 
-    /// All addresses so far, or the failure if there are no addresses.
     fn addresses(&self, family: Family) -> Result<Vec<IpAddr>, Failure> {
         let found = self.found();
         let failure = [&self.v6, &self.v4].into_iter().find_map(|answer| answer.as_ref()?.as_ref().err());
@@ -193,7 +184,6 @@ impl Answers {
     }
 }
 
-/// Waits until there is an address, or the query is complete.
 async fn until_usable(answers: &mut watch::Receiver<Answers>) {
     // The query task publishes both responses before it ends, so these waits do not fail.
     let begin = |answers: &Answers| answers.is_complete() || !answers.found().is_empty();

@@ -18,8 +18,7 @@ fn may_be_repeated(method: &Method, extensions: &Extensions) -> bool {
 
 pub(crate) struct SendError {
     pub(crate) failure: Failure,
-    /// The request, if it can be retried on another connection: it is idempotent, or none of it was
-    /// written.
+    /// It is idempotent, or none of it was written.
     pub(crate) again: Option<Request<Body>>,
 }
 
@@ -28,8 +27,6 @@ impl SendError {
         Self { failure, again: Some(request) }
     }
 
-    /// From the head of a request; the retry uses the original body if none of it was written, otherwise
-    /// the copy.
     pub(crate) fn new(failure: Failure, head: Parts, unsent: Option<Body>, spare: Option<Body>) -> Self {
         let spare = spare.filter(|_| may_be_repeated(&head.method, &head.extensions));
         Self { failure, again: unsent.or(spare).map(|body| Request::from_parts(head, body)) }
@@ -42,7 +39,6 @@ impl From<Failure> for SendError {
     }
 }
 
-/// A copy of the request, if it is idempotent and its body can be sent twice.
 pub(crate) fn again(request: &Request<Body>) -> Option<Request<Body>> {
     if !may_be_repeated(request.method(), request.extensions()) {
         return None;

@@ -35,7 +35,6 @@ impl Bytestream for Socket {
     fn reset(&mut self) {
         match self {
             Self::Tcp(stream) => stream.reset(),
-            // Unix sockets have no reset.
             Self::Unix(_) => {}
         }
     }

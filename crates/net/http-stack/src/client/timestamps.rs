@@ -1,7 +1,4 @@
 //! The time stamps of one request and its response.
-//!
-//! They are shared by the caller, the connection and the bodies, so they remain readable after the
-//! caller cancels the request.
 
 use std::sync::{
     OnceLock,
@@ -22,14 +19,12 @@ pub(crate) struct Stamps {
     body_bytes: AtomicU64,
     is_sent: AtomicBool,
     is_broken_off: AtomicBool,
-    /// The connection's byte counters at the start.
     mark: OnceLock<Mark>,
     wire: OnceLock<WireBytes>,
 }
 
 impl Stamps {
-    /// Bytes of the request were written: `from` is when the write began, `last` when the kernel
-    /// accepted the last byte.
+    /// `from` is when the write began, `last` when the kernel accepted the last byte.
     pub(crate) fn wrote(&self, from: u64, last: u64) {
         self.began(from);
         self.last_write.store(last.max(from), Relaxed);
@@ -43,7 +38,7 @@ impl Stamps {
         self.last_write.store(at, Relaxed);
     }
 
-    /// The whole request was passed to the kernel again at `at`; the earlier attempt does not count.
+    /// The earlier attempt does not count.
     pub(crate) fn sent_again(&self, at: u64) {
         self.first_write.store(at, Relaxed);
         self.last_write.store(at, Relaxed);
@@ -53,7 +48,7 @@ impl Stamps {
         set_once(&self.first_read, at);
     }
 
-    /// An interim response was received: the next byte may be the first of the final response.
+    /// The next byte may be the first of the final response.
     pub(crate) fn interim(&self) {
         if let Some(first) = self.first_read() {
             set_once(&self.first_interim, first);
@@ -70,7 +65,6 @@ impl Stamps {
         self.body_bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// Sets the counters at the start of the request; `None` if other requests share the connection.
     pub(crate) fn mark(&self, mark: Option<Mark>) {
         if let Some(mark) = mark {
             let _ = self.mark.set(mark);
@@ -108,7 +102,6 @@ impl Stamps {
         happened(&self.last_write)
     }
 
-    /// When the first bytes arrived, or the first after the last interim response. HTTP/1 only.
     pub(crate) fn first_read(&self) -> Option<u64> {
         happened(&self.first_read)
     }

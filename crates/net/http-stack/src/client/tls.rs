@@ -29,18 +29,14 @@ use crate::{Error, Failure, clock::Clock, limits};
 pub(crate) struct Tls {
     protocol: Protocol,
     trust: Trust,
-    /// The connector of a member, with a client certificate.
     member: Option<TlsConnector>,
-    /// Whether sessions are resumed. Otherwise each handshake is a full one.
     resumes: bool,
     clock: Clock,
-    /// QUIC sessions by server name. rustls resumes a session only with the verifier that created it, so
-    /// each entry keeps its verifier.
+    /// By server name. rustls resumes a session only with the verifier that created it, so each
+    /// entry keeps its verifier.
     sessions: Mutex<HashMap<String, Session>>,
-    /// The last ALPN protocol of each server, kept if sessions are resumed. Early data uses it.
     picked: Mutex<HashMap<String, Option<Vec<u8>>>>,
-    /// Created on first use: loading the system's certificate store takes longer than starting the
-    /// program.
+    /// Loading the system's certificate store takes longer than starting the program.
     ready: OnceLock<Ready>,
 }
 
@@ -53,12 +49,10 @@ struct Ready {
 struct Session {
     config: ClientConfig,
     witness: Arc<CertObserver>,
-    /// The address of the last completed handshake.
     reached: Option<SocketAddr>,
 }
 
 impl Tls {
-    /// A certificate file named by the user is loaded immediately.
     pub(crate) fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
         let (protocol, trust) = (config.protocol, config.trust.clone());
         let resumes = matches!(config.connections, Connections::Resume | Connections::Early);
@@ -95,7 +89,7 @@ impl Tls {
         Ok(self.ready.get_or_init(|| Ready { provider, verifier, connector }))
     }
 
-    /// Performs the handshake with the server `host`, a name or an address. The duration is phase `tls`.
+    /// The duration is phase `tls`.
     pub(crate) async fn handshake(
         &self,
         host: &str,
@@ -168,8 +162,6 @@ impl Tls {
         self.resumes
     }
 
-    /// Returns the configuration of a QUIC handshake with `host`, and the verifier that reports its
-    /// certificate checks.
     pub(crate) fn for_quic(&self, host: &str) -> Result<(ClientConfig, Arc<CertObserver>), Failure> {
         if !self.resumes {
             return self.new_for_quic();
@@ -193,7 +185,6 @@ impl Tls {
         }
     }
 
-    /// The address of the last completed QUIC handshake with `host`, if it is in `known`.
     pub(crate) fn reached_before(&self, host: &str, known: &[SocketAddr]) -> Option<SocketAddr> {
         lock(&self.sessions).get(host)?.reached.filter(|reached| known.contains(reached))
     }

@@ -1,7 +1,7 @@
 //! The trace of one request: how it obtained its connection, and when its bytes were sent and received.
 //!
-//! The trace belongs to the caller and outlives the request's future, so the measurements of a cancelled
-//! request remain available. It is updated while any task reads the response's body.
+//! The trace belongs to the caller and outlives the request's future, so the measurements of a
+//! cancelled request remain available.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -11,10 +11,9 @@ use super::{
 use crate::Failure;
 
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock).
-/// Clones share the stamps of bytes.
 ///
-/// `None` means "did not happen": `dns` for an address literal or a cached name; `dns`, `connect`, `tls`
-/// and `quic` on a reused connection.
+/// `None` means "did not happen": `dns` for an address literal or a cached name; `dns`, `connect`,
+/// `tls` and `quic` on a reused connection.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
     /// When the request started.
@@ -127,8 +126,6 @@ impl Trace {
         Arc::clone(&self.stamps)
     }
 
-    /// Whether the request failed because its idle connection was closed, before any part of a response
-    /// arrived.
     pub(crate) fn is_lost_in_silence(&self, failure: Failure) -> bool {
         let is_silent = self.stamps.first_read().is_none()
             && self.stamps.first_interim().is_none()
@@ -136,12 +133,11 @@ impl Trace {
         is_silent && failure.is_lost_connection()
     }
 
-    /// Restarts the trace on another connection; the time lost remains in the total.
     pub(crate) fn retry(&mut self) {
         *self = Self { retried: true, waited: self.waited, ..Self::start(self.started) };
     }
 
-    /// Restarts the trace after rejected early data; the time lost remains in the total.
+    /// The time lost remains in the total.
     pub(crate) fn start_over(&mut self, early: Early) {
         *self = Self { early: Some(early), waited: self.waited, ..Self::start(self.started) };
     }
@@ -151,7 +147,6 @@ impl Trace {
         (self.stamps, self.final_headers, self.queued) = (Arc::default(), None, false);
     }
 
-    /// Records the result of the TLS handshake of a request with early data, if it is complete.
     pub(crate) fn settle(&mut self) {
         let Some(ahead) = self.ahead.take() else { return };
         let Some(handshake) = ahead.handshake() else { return };

@@ -43,13 +43,13 @@ pub(crate) fn verifier(
     })
 }
 
-/// The paths in the environment that replace the system's store, as in OpenSSL.
+/// As in OpenSSL, these paths replace the system's store.
 fn named_by_environment() -> Vec<(&'static str, PathBuf)> {
     let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value.into()));
     ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().filter_map(named).collect()
 }
 
-/// Loads the system's store, or the paths in the environment. Without a system store: Mozilla's list.
+/// Without a system store: Mozilla's list.
 fn system(named: &[(&'static str, PathBuf)]) -> Result<RootCertStore, Error> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -64,12 +64,9 @@ fn system(named: &[(&'static str, PathBuf)]) -> Result<RootCertStore, Error> {
     Err(Error::Trust { path: path.clone(), why: format!("set by {name}; {why}") })
 }
 
-/// Accepts the given certificates and those signed by them.
-///
-/// A given certificate is trusted directly, whatever its basic constraints: self-signed certificates
-/// usually declare a CA (`CA:TRUE`, the default of `openssl req -x509`), which webpki rejects as a
-/// server certificate. The validity period, the server name and the possession of the key are still
-/// checked.
+/// A given certificate is trusted directly, whatever its basic constraints: self-signed
+/// certificates usually declare a CA (`CA:TRUE`, the default of `openssl req -x509`), which webpki
+/// rejects as a server certificate.
 #[derive(Debug)]
 struct Given {
     chain: Arc<WebPkiServerVerifier>,

@@ -43,7 +43,7 @@ impl ZeroRtt {
         Ok(Self { http3, driver, opened, accepted, way })
     }
 
-    /// Sends the request as early data, and again after the handshake if the server rejects it.
+    /// Sends the request again after the handshake if the server rejects the early data.
     pub(crate) async fn exchange(
         self,
         origin: &crate::Origin,

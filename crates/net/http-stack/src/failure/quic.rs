@@ -9,9 +9,7 @@ use rustls::AlertDescription;
 use super::{Failure, Stage, alert_phrase};
 use crate::http3::Refused;
 
-/// No packet arrived within the negotiated idle timeout.
 pub(super) const SILENT: &str = "idle timeout";
-/// The peer has no state for the connection.
 pub(super) const RESET: &str = "stateless reset";
 
 impl Failure {

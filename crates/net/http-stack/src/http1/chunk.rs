@@ -16,7 +16,6 @@ pub enum Chunk {
     End,
 }
 
-/// Takes up to `wanted` bytes and subtracts their number from it.
 pub(super) fn take(bytes: &mut BytesMut, wanted: &mut u64) -> Bytes {
     let most = usize::try_from(*wanted).unwrap_or(usize::MAX).min(bytes.len());
     *wanted -= most as u64;

@@ -1,7 +1,7 @@
 //! The chunked transfer coding (RFC 9112 section 7.1), reading and writing.
 //!
-//! Sizes are hexadecimal digits, optionally padded with spaces, as some old servers do; lines end only
-//! with CR LF. Chunk extensions are checked, counted and discarded.
+//! Sizes are hexadecimal digits, optionally padded with spaces, as some old servers do; lines end
+//! only with CR LF.
 
 use bytes::BytesMut;
 use hyper::{
@@ -93,7 +93,6 @@ impl Decoder {
         }
     }
 
-    /// The fields after the last chunk; `None` if more bytes are needed.
     fn trailers(&mut self, bytes: &mut BytesMut) -> Result<Option<HeaderMap>, Malformed> {
         match &bytes[..] {
             [b'\r', b'\n', ..] => {
@@ -110,7 +109,6 @@ impl Decoder {
     }
 }
 
-/// Takes a line without its end; `None` if it is incomplete.
 fn line(bytes: &mut BytesMut) -> Result<Option<BytesMut>, Malformed> {
     let most = bytes.len().min(LINE_BYTES);
     let Some(end) = memchr::memchr(b'\n', &bytes[..most]) else {
@@ -125,10 +123,8 @@ fn line(bytes: &mut BytesMut) -> Result<Option<BytesMut>, Malformed> {
     Ok(Some(line))
 }
 
-/// Parses a chunk's size, and returns the length of its extensions.
 fn size(line: &[u8]) -> Result<(u64, usize), Malformed> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    // Sixteen digits are 64 bits.
     if digits == 0 || digits > 16 {
         return Err(Malformed::Framing);
     }
@@ -175,8 +171,7 @@ pub const LINE_END: &[u8] = b"\r\n";
 /// unused.
 const LINE_BYTES: usize = 256;
 
-/// The limit for all extensions of one body. Without it, each byte of data could be accompanied by a
-/// full line of extensions.
+/// Without it, each byte of data could be accompanied by a full line of extensions.
 const EXTENSION_BYTES: usize = limits::HEADER_BYTES / 4;
 
 #[cfg(test)]

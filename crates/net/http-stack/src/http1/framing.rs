@@ -217,7 +217,6 @@ mod tests {
             let of_request = of_request(Version::HTTP_11, &fields(lines));
             assert_eq!(of_request, if is_twice { Err(Malformed::Framing) } else { expected }, "{lines:?}");
             let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
-            // Without a length or chunks, the body ends with the connection.
             let is_open = matches!(lines, [] | [(CODING, "identity" | "xchunked" | "chunk")]);
             assert_eq!(of_response, if is_open { Ok(Framing::UntilClose) } else { expected }, "{lines:?}");
         }

@@ -1,6 +1,6 @@
 //! Message heads: finding the end, parsing and writing.
 //!
-//! Field values are slices of the received buffer; they are not copied individually.
+//! Field values are slices of the received buffer.
 
 use std::{io::Write as _, mem::MaybeUninit};
 
@@ -55,8 +55,7 @@ pub enum Lines {
 #[derive(Debug, Default)]
 pub struct HeadEnd {
     seen: usize,
-    /// Whether there was a non-empty line; empty lines before the start line are ignored (RFC 9112
-    /// section 2.2).
+    /// Empty lines before the start line are ignored (RFC 9112 section 2.2).
     has_begun: bool,
 }
 
@@ -100,7 +99,6 @@ pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
     })?
 }
 
-/// The bytes of a head, kept while slices of them exist, and the buffer in which its lines were found.
 struct HeadBuffer<'h> {
     bytes: Bytes,
     found_in: &'h [u8],
@@ -111,7 +109,7 @@ impl<'h> HeadBuffer<'h> {
         Self { bytes: head.clone(), found_in: head }
     }
 
-    /// Copies the head, which frees the input buffer for the next message.
+    /// The copy frees the input buffer for the next message.
     fn copy(head: &'h [u8]) -> Self {
         Self { bytes: Bytes::copy_from_slice(head), found_in: head }
     }
@@ -122,13 +120,11 @@ impl<'h> HeadBuffer<'h> {
     }
 }
 
-/// The lines of a request's head, not yet interpreted.
 pub(crate) struct RequestLines<'h> {
     pub(crate) method: &'h str,
     pub(crate) target: &'h str,
     pub(crate) minor: u8,
     pub(crate) fields: &'h [Header<'h>],
-    /// The bytes from which the lines borrow.
     pub(crate) head: &'h [u8],
 }
 
@@ -148,7 +144,6 @@ pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) ->
     Ok(read(&RequestLines { method, target, minor, fields: parsed.headers, head }))
 }
 
-/// Parses these lines, with a copy of the bytes.
 pub(crate) fn copied(lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
     whole(&HeadBuffer::copy(lines.head), lines)
 }
@@ -161,7 +156,6 @@ fn whole(head: &HeadBuffer<'_>, lines: &RequestLines<'_>) -> Result<RequestHead,
     let target = head.part(lines.target.as_bytes());
     let uri = target::of(&method, target, request.version(), request.headers())?;
     if let Some(authority) = uri.authority().filter(|_| method != Method::CONNECT) {
-        // Code that reads Host gets the host of the target.
         let host = HeaderValue::from_str(authority.as_str()).map_err(|_| Malformed::Host)?;
         request.headers_mut().insert(header::HOST, host);
     }
@@ -180,7 +174,6 @@ pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
     with_response_lines(head, |lines| response_of(&HeadBuffer::copy(lines.head), lines, to))?
 }
 
-/// The lines of a response's head, not yet interpreted.
 pub(crate) struct ResponseLines<'h> {
     pub(crate) code: u16,
     pub(crate) minor: u8,
@@ -235,7 +228,6 @@ pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
     }
 }
 
-/// Parses fields without a start line: trailers.
 pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
     let mut fields = [httparse::EMPTY_HEADER; limits::HEADERS];
     match httparse::parse_headers(lines, &mut fields).map_err(malformed)? {
@@ -274,9 +266,7 @@ pub fn write_request(
 }
 
 /// Writes a response's head, with the given reason phrase or the standard one. `framing` and
-/// `persistence` replace the fields in `headers` for the connection and the length; without a body
-/// (`Framing::None`) the Content-Length in `headers` remains, because it describes the response to a
-/// GET.
+/// `persistence` replace the fields in `headers` for the connection and the length.
 pub fn write_response(
     to: &mut Vec<u8>,
     (version, status, reason): (Version, StatusCode, Option<&[u8]>),
@@ -300,14 +290,12 @@ pub fn write_response(
         (Persistence::Closed, _) if framing != Framing::Tunnel => {
             write_field(to, &header::CONNECTION, b"close");
         }
-        // HTTP/1.0 closes the connection by default.
         (Persistence::Kept, Version::HTTP_10) => write_field(to, &header::CONNECTION, b"keep-alive"),
         _ => {}
     }
     to.extend_from_slice(b"\r\n");
 }
 
-/// Writes the end of a final HTTP/1.1 head after its other fields: length, persistence and Alt-Svc.
 pub(crate) fn write_end(
     to: &mut Vec<u8>,
     framing: Framing,
@@ -335,8 +323,7 @@ pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) 
     to.extend_from_slice(b"\r\n");
 }
 
-/// The length of an interim response's head in HTTP/1.1. HTTP/2 and HTTP/3 use the same figure, because
-/// a decoded header needs the same memory.
+/// HTTP/2 and HTTP/3 use the same figure, because a decoded header needs the same memory.
 pub(crate) fn interim_length(headers: &HeaderMap) -> usize {
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     "HTTP/1.1 103 Early Hints\r\n\r\n".len() + fields.sum::<usize>()
@@ -358,7 +345,6 @@ pub(super) fn write_fields<'f>(
 }
 
 fn write_length(to: &mut Vec<u8>, length: u64) {
-    // Writing into memory cannot fail.
     let _ = write!(to, "content-length: {length}\r\n");
 }
 

@@ -15,20 +15,16 @@ use super::{Framing, chunked, sendfile_io::SendfileIo};
 use crate::{Body, CompleteBody, Failure};
 
 pub(crate) struct Outgoing {
-    /// The head or a chunk's size line, followed by `piece` and `tail`.
     lines: Vec<u8>,
-    /// The number of bytes of `lines` that were written.
     at: usize,
     piece: CompleteBody,
     tail: &'static [u8],
-    /// The rest of the body; `None` after its end.
     body: Option<Body>,
     body_bytes: u64,
     framing: Framing,
     trailers: Trailers,
     progress: Progress,
     written: u64,
-    /// Why the connection accepts no more data.
     broken: Option<Failure>,
 }
 
@@ -41,12 +37,9 @@ pub(crate) enum Trailers {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// Nothing has been written or taken from the body.
     Untouched,
-    /// Nothing has been written, but part of the body was taken.
     Taken,
     Underway,
-    /// All bytes were passed to the kernel.
     Sent,
 }
 
@@ -67,7 +60,6 @@ impl Outgoing {
         }
     }
 
-    /// The buffer for heads, which are sent before any body.
     pub(crate) fn lines(&mut self) -> &mut Vec<u8> {
         if self.progress == Progress::Sent {
             self.progress = Progress::Untouched;
@@ -78,7 +70,6 @@ impl Outgoing {
         &mut self.lines
     }
 
-    /// Sends a body after the lines. The previous message must be complete.
     pub(crate) fn begin(&mut self, body: Body, framing: Framing, trailers: Trailers) {
         self.framing = framing;
         self.trailers = trailers;
@@ -86,7 +77,6 @@ impl Outgoing {
         self.body_bytes = 0;
     }
 
-    /// Sends a body after lines that announce its length. The previous message must be complete.
     pub(crate) fn begin_with(&mut self, body: CompleteBody) {
         self.body_bytes = body.len() as u64;
         match body {
@@ -95,7 +85,7 @@ impl Outgoing {
         }
     }
 
-    /// Appends bytes without framing. Short ones are copied, which is cheaper than a vectored write.
+    /// Short ones are copied, which is cheaper than a vectored write.
     fn append(&mut self, bytes: Bytes) {
         if bytes.len() <= COPIED {
             self.lines.extend_from_slice(&bytes);
@@ -116,13 +106,12 @@ impl Outgoing {
         self.written
     }
 
-    /// Drops the rest of a failed body. The head and the pieces before the failure are still sent,
-    /// without an end.
+    /// The head and the pieces before the failure are still sent, without an end.
     pub(crate) fn break_off(&mut self) {
         self.body = None;
     }
 
-    /// Bytes taken from the last body, including an incomplete one.
+    /// Includes the bytes of an incomplete body.
     pub(crate) fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
@@ -148,8 +137,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes the data that is available and that the connection accepts. A write error is only
-    /// recorded, because there may still be a response.
+    /// A write error is only recorded, because there may still be a response.
     ///
     /// # Errors
     /// The body fails.
@@ -161,7 +149,6 @@ impl Outgoing {
             match moved {
                 Poll::Pending => break,
                 Poll::Ready(Err(error)) => self.broken = Some(Failure::from_io(&error)),
-                // Waits for the body.
                 Poll::Ready(Ok(())) if is_written && taken.is_pending() => break,
                 Poll::Ready(Ok(())) if is_written && self.body.is_none() => {
                     self.progress = Progress::Sent;
@@ -175,7 +162,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Takes the next pieces of the body if there is room; pending if the body has no data yet.
+    /// Pending if the body has no data yet.
     fn take_piece(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>, Failure> {
         while self.piece.is_empty() && self.tail.is_empty() && self.lines.len() < GATHERED {
             let Some(body) = &mut self.body else { break };
@@ -222,7 +209,6 @@ impl Outgoing {
                 chunked::write_end(&mut self.lines, trailers);
             }
             Framing::Chunked => chunked::write_end(&mut self.lines, &HeaderMap::new()),
-            // The body is shorter than announced.
             Framing::Length(1..) => return Err(Failure::Source),
             _ => {}
         }
@@ -262,7 +248,6 @@ impl Outgoing {
 
 /// Pieces up to this length are copied: a second buffer in a write costs the kernel about as much.
 const COPIED: usize = 4096;
-/// The most bytes of small pieces gathered for one write.
 const GATHERED: usize = 16 * 1024;
 
 thread_local! {

@@ -14,8 +14,6 @@ use tokio::{
 use crate::sys::{send_file, send_first};
 
 pub(crate) trait SendfileIo: AsyncWrite + Unpin {
-    /// Sends `first`, followed by `length` bytes at an offset in a file; returns the number of bytes
-    /// accepted. `None` if the connection or the file does not support this.
     fn poll_send_file(
         &mut self,
         _cx: &mut Context<'_>,
@@ -41,7 +39,6 @@ impl SendfileIo for TcpStream {
                 return Ok(of_first);
             }
             match send_file(&*self, file, place, length) {
-                // The first part has been sent, so the error is not reported yet.
                 Err(_) if of_first > 0 => Ok(of_first),
                 sent => Ok(of_first + sent?),
             }

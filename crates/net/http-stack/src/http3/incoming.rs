@@ -42,10 +42,8 @@ macro_rules! receive {
 receive!(client::RequestStream<S, Bytes>);
 receive!(server::RequestStream<S, Bytes>);
 
-/// The body, and `kept`, which lives as long as the body.
 pub(crate) struct Incoming<R, K> {
     stream: R,
-    /// Bytes that remain, if the message announced its length.
     left: Option<u64>,
     stage: BodyStage,
     _kept: K,

@@ -1,12 +1,12 @@
 //! A QUIC connection for h3 with bounded buffers, which rejects malformed requests.
 //!
-//! h3 buffers a frame until it is complete, whatever its announced length, and checks the header limit
-//! only then; only DATA frames are streamed. So this layer ends a stream at the start of any other frame
-//! that exceeds the header limit.
+//! h3 buffers a frame until it is complete, whatever its announced length, and checks the header
+//! limit only then. So this layer ends a stream at the start of any other frame that exceeds the
+//! header limit.
 //!
 //! h3 turns a field section into a map: it keeps the last of two equal pseudo-header fields, and it
-//! accepts connection-specific fields. This layer validates the field sections of requests before h3
-//! receives their last byte. It resets the stream of a malformed request (RFC 9114 section 4.1.2).
+//! accepts connection-specific fields. This layer validates the field sections of requests before
+//! h3 receives their last byte.
 
 mod frames;
 mod sections;
@@ -36,14 +36,12 @@ pub(crate) struct OpenStreams(h3_quinn::OpenStreams);
 pub(crate) struct BidiStream {
     both: h3_quinn::BidiStream<Bytes>,
     frames: Frames,
-    /// The connection, if this is a request stream.
     quic: Option<quinn::Connection>,
 }
 
 pub(crate) struct RecvStream {
     stream: h3_quinn::RecvStream,
     frames: Frames,
-    /// The connection, if this is a request stream.
     quic: Option<quinn::Connection>,
 }
 
@@ -79,7 +77,6 @@ impl quic::Connection<Bytes> for Connection {
     }
 }
 
-/// [`Connection`] and [`OpenStreams`] open streams in the same way.
 macro_rules! open_streams {
     ($opener:ty, $inner:tt) => {
         impl quic::OpenStreams<Bytes> for $opener {
@@ -156,13 +153,11 @@ impl RecvStream {
 /// A field section that cannot be decoded is a connection error (RFC 9204 section 2.2).
 fn close(quic: Option<&quinn::Connection>, refused: Refused) {
     if let (Some(quic), Refused::Undecodable) = (quic, refused) {
-        // All codes of HTTP/3 fit into 32 bits.
         let code = u32::try_from(refused.code().value()).unwrap_or_default();
         quic.close(quinn::VarInt::from_u32(code), b"");
     }
 }
 
-/// [`BidiStream`] and [`RecvStream`] receive data in the same way.
 macro_rules! recv_stream {
     ($stream:ty, $inner:ident) => {
         impl quic::RecvStream for $stream {

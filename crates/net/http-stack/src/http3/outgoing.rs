@@ -20,7 +20,6 @@ pub(crate) trait Transmit {
     fn reset(&mut self, code: Code);
 }
 
-/// h3's client and server streams have the same methods but no common trait.
 macro_rules! transmit {
     ($stream:ty) => {
         impl<S: SendStream<Bytes> + Send> Transmit for $stream {
@@ -49,12 +48,11 @@ macro_rules! transmit {
 transmit!(client::RequestStream<S, Bytes>);
 transmit!(server::RequestStream<S, Bytes>);
 
-/// A stream that a complete body finishes; a drop before that resets it with `code`.
+/// A drop before the end of the body resets the stream with `code`.
 pub(crate) struct Outgoing<T: Transmit> {
     stream: T,
     is_whole: bool,
     code: Code,
-    /// The time limit for the peer to accept a piece.
     patience: Duration,
 }
 
@@ -67,14 +65,12 @@ impl<T: Transmit> Outgoing<T> {
         &mut self.stream
     }
 
-    /// Sets the code of the reset if the body does not end.
     pub(crate) fn would_end_with(&mut self, code: Code) {
         self.code = code;
     }
 
-    /// Sends a body to its end as the peer accepts it. Fails with [`Failure::Source`] if the source
-    /// fails; if the peer stops reading or accepts nothing for too long, the rest is dropped without an
-    /// error.
+    /// Fails with [`Failure::Source`] if the source fails; if the peer stops reading or accepts
+    /// nothing for too long, the rest is dropped without an error.
     pub(crate) async fn send(&mut self, mut body: Body) -> Result<(), Failure> {
         while let Some(frame) = body.frame().await {
             let sent = match frame.map_err(|_| Failure::Source)?.into_data() {

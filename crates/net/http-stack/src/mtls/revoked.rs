@@ -67,7 +67,7 @@ impl Serial {
 }
 
 impl Revoked {
-    /// Whether a certificate is revoked. An unparsable certificate counts as revoked.
+    /// An unparsable certificate counts as revoked.
     pub(super) fn has(&self, certificate: &CertificateDer<'_>) -> bool {
         if self.serials.is_empty() && self.names.is_empty() {
             return false;

@@ -66,7 +66,6 @@ impl MemberVerifier {
         self.generation.load(SeqCst)
     }
 
-    /// Whether a client with this certificate and these intermediate certificates is accepted now.
     pub(super) fn accepts(&self, own: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> bool {
         self.verify_client_cert(own, rest, UnixTime::now()).is_ok()
     }
@@ -83,7 +82,7 @@ impl Trust {
 }
 
 impl ClientCertVerifier for MemberVerifier {
-    /// Empty: a member has only one certificate to present.
+    /// A member has only one certificate to present.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }

@@ -1,8 +1,6 @@
 //! Decoder of the Huffman code for field names and values (RFC 7541 appendix B).
-//!
-//! The code is canonical: the code lengths of all symbols define it.
 
-/// Appends the decoded symbols. `None` if the padding is not 0 to 7 one bits (RFC 7541 section 5.2).
+/// `None` if the padding is not 0 to 7 one bits (RFC 7541 section 5.2).
 pub(super) fn decode(bytes: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let (mut code, mut length) = (0_u32, 0_usize);
     for bit in bytes.iter().flat_map(|byte| (0..8).rev().map(move |place| byte >> place & 1)) {
@@ -10,7 +8,6 @@ pub(super) fn decode(bytes: &[u8], to: &mut Vec<u8>) -> Option<()> {
         length += 1;
         let of_length = CODE.get(length)?;
         if let Some(place) = code.checked_sub(of_length.first).filter(|&place| place < of_length.count) {
-            // The end-of-string symbol is an error.
             to.push(u8::try_from(SYMBOLS[(of_length.before + place) as usize]).ok()?);
             (code, length) = (0, 0);
         }
@@ -22,7 +19,6 @@ pub(super) fn decode(bytes: &[u8], to: &mut Vec<u8>) -> Option<()> {
 struct OfLength {
     first: u32,
     count: u32,
-    /// The number of symbols with shorter codes.
     before: u32,
 }
 
@@ -46,7 +42,6 @@ const fn codes() -> [OfLength; LONGEST + 1] {
     codes
 }
 
-/// All symbols, by the length of their codes.
 const fn symbols() -> [u16; 257] {
     let mut symbols = [0; 257];
     let (mut place, mut length) = (0, 1);
@@ -64,10 +59,9 @@ const fn symbols() -> [u16; 257] {
     symbols
 }
 
-/// The length of the longest code in bits.
 const LONGEST: usize = 30;
 
-/// The code length of each symbol in bits; the last symbol is end-of-string.
+/// The last symbol is end-of-string.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
@@ -112,12 +106,10 @@ mod tests {
 
     #[test]
     fn padding_is_ones_and_shorter_than_a_byte() {
-        // "0" is five zeros.
         assert_eq!(decoded(&[0b0000_0111]).as_deref(), Some("0"));
         assert_eq!(decoded(&[0b0000_0110]), None);
         assert_eq!(decoded(&[0b0000_0111, 0xff]), None);
         assert_eq!(decoded(&[0xff]), None);
-        // The end-of-string code.
         assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), None);
     }
 }

@@ -100,8 +100,7 @@ impl Authority {
     }
 }
 
-/// The parameters of an authority's certificate. All authorities have the same name and differ in their
-/// keys.
+/// All authorities have the same name and differ in their keys.
 fn params() -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -111,8 +110,7 @@ fn params() -> CertificateParams {
     params
 }
 
-/// Starts two days ago, so that a new certificate is valid on a machine whose clock is behind by hours,
-/// or by a time zone and a day.
+/// Starts two days ago, so that a new certificate is valid on a machine whose clock is behind.
 #[expect(clippy::disallowed_methods, reason = "certificates are good by the wall clock")]
 fn from_now(days: u32) -> (OffsetDateTime, OffsetDateTime) {
     let now = OffsetDateTime::from(SystemTime::now());

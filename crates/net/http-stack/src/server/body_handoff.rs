@@ -11,15 +11,12 @@ use hyper::body::{Body as Frames, Frame, SizeHint};
 
 use crate::Failure;
 
-/// The connection's half.
 #[derive(Debug)]
 pub(super) struct BodySender(Arc<Mutex<HandoffSlots>>);
 
-/// The handler's half: the body.
 #[derive(Debug)]
 pub(super) struct BodyReceiver {
     table: Arc<Mutex<HandoffSlots>>,
-    /// The number of remaining bytes, if the length is known.
     left: Option<u64>,
 }
 
@@ -27,34 +24,26 @@ pub(super) struct BodyReceiver {
 struct HandoffSlots {
     piece: Option<Result<Frame<Bytes>, Failure>>,
     is_over: bool,
-    /// The handler waits for a piece.
     is_wanted: bool,
-    /// The handler has dropped the body.
     is_unwanted: bool,
     taker: Option<Waker>,
     giver: Option<Waker>,
 }
 
-/// What the connection should do with a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// Deliver the next piece: the handler waits for it.
     Wanted,
-    /// The next piece may be delivered; the handler has not polled for it.
     Room,
-    /// The last piece has not been taken.
     Full,
     Unwanted,
 }
 
-/// Creates both halves of a body; `length` is its length, if known.
 pub(super) fn open(length: Option<u64>) -> (BodySender, BodyReceiver) {
     let table = Arc::<Mutex<HandoffSlots>>::default();
     (BodySender(Arc::clone(&table)), BodyReceiver { table, left: length })
 }
 
 impl BodySender {
-    /// Returns the state, and registers the task of `cx` for changes.
     pub(super) fn wish(&self, cx: &Context<'_>) -> Demand {
         let mut table = lock(&self.0);
         table.giver = Some(cx.waker().clone());
@@ -181,7 +170,6 @@ mod tests {
         let waker = Waker::from(Arc::clone(&count));
         let mut cx = Context::from_waker(&waker);
         let mut wishes = Vec::new();
-        // Each time it is woken, the task polls the connection, then the handler.
         for _ in 0..3 {
             wishes.push(giver.wish(&cx));
             assert!(Pin::new(&mut taker).poll_frame(&mut cx).is_pending());

@@ -48,7 +48,6 @@ mod tests {
 
     use super::*;
 
-    /// An identity with a certificate for names, an address and a validity period.
     fn identity(from: i32, to: i32) -> Identity {
         let names = ["a.example", "*.b.example", "192.0.2.1"].map(str::to_owned);
         let mut params = CertificateParams::new(names).unwrap();

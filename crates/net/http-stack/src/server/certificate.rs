@@ -28,7 +28,7 @@ pub struct Identity {
     pub(super) shown: Arc<ReloadableCert>,
 }
 
-/// Whether early data (0-RTT) is accepted over QUIC. An attacker on the path can replay it.
+/// An attacker on the path can replay it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EarlyData {
     Accepted,
@@ -91,9 +91,7 @@ impl Identity {
         Ok(SelfSigned { identity, ca_pem: authority.certificate_pem().to_owned() })
     }
 
-    /// Accepts early data (0-RTT) over QUIC from clients that resume a session of this process. Each
-    /// session is resumed only once, which prevents replays (RFC 8446 section 8.1). Over TCP early data
-    /// is not supported.
+    /// Accepts early data (0-RTT) over QUIC from clients that resume a session of this process.
     ///
     /// Handlers receive requests with a safe method immediately, others after the handshake.
     #[must_use]
@@ -111,7 +109,6 @@ impl Identity {
             .expect("ring's provider has suites for TLS 1.2 and 1.3")
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&shown) as _);
-        // Early data can be replayed, so it is off by default.
         config.max_early_data_size = 0;
         let quic = over_quic(config.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -131,7 +128,6 @@ impl Identity {
     }
 }
 
-/// The configuration for QUIC, which supports only TLS 1.3; rustls selects it.
 fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
     config.alpn_protocols = vec![b"h3".to_vec()];
     // Sessions over TCP cannot be resumed over QUIC.
@@ -141,7 +137,7 @@ fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
     )
 }
 
-/// The number of stored sessions: rustls's default; the oldest is evicted.
+/// rustls's default; the oldest is evicted.
 const SESSIONS: usize = 256;
 
 #[cfg(test)]

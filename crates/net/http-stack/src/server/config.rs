@@ -16,8 +16,8 @@ pub struct Config {
     /// How long HTTP/2 data may wait unsent in the kernel, which limits how long a large response delays
     /// a small one; `None` for no limit but the socket buffer.
     pub unsent: Option<Duration>,
-    /// Whether each request over TCP has a [`crate::Waited`] extension: the time it was in the kernel
-    /// before it was read. Costs one system call per request.
+    /// Whether each request over TCP has a [`crate::TimeInKernel`] extension: the time it was in the
+    /// kernel before it was read.
     pub tells_waits: bool,
     /// The timeout for a connection's handshake, for a request's header (and so for idle connections),
     /// and for the next piece of a request's body.
@@ -27,14 +27,12 @@ pub struct Config {
     pub proxy_protocol: bool,
     /// How long requests in flight may take after the stop signal.
     pub stop_grace: Duration,
-    /// How long idle connections stay open after the stop signal. A request that arrives in this time is
-    /// served, and its response announces the close; without it, a request that arrives as the
-    /// connection is closed gets no response.
+    /// How long idle connections stay open after the stop signal. A request that arrives in this
+    /// time is served, and its response announces the close.
     pub idle_grace: Duration,
 }
 
 impl Config {
-    /// Whether an HTTP/2 connection needs an additional descriptor for socket options.
     pub(super) fn needs_socket(&self) -> bool {
         self.tells_waits || self.unsent.is_some()
     }

@@ -55,7 +55,6 @@ impl<H: Handler> Context<H> {
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
                     let shown = self.members.as_ref().and(session.peer_certificates());
                     let caller = shown.and_then(PeerIdentity::of);
-                    // A server of members requires a client certificate and HTTP/2.
                     if self.members.is_some() && (caller.is_none() || !is_http2) {
                         return;
                     }
@@ -67,7 +66,6 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// Returns the result of `opening`, unless it fails, times out or the server stops.
     pub(super) async fn opened<T>(
         &self,
         opening: impl Future<Output = io::Result<T>>,
@@ -91,7 +89,6 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// Serves requests until the connection ends; `alternative` is the Alt-Svc field.
     async fn speak(
         self: &Arc<Self>,
         version: Version,
@@ -107,12 +104,11 @@ impl<H: Handler> Context<H> {
     }
 }
 
-/// The Alt-Svc field for HTTP/3 on a UDP port of this server (RFC 7838).
+/// The lifetime of an alternative is in seconds (RFC 7838 section 3).
 fn alternative(port: u16) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("h3=\":{port}\"; ma={ALTERNATIVE_S}")).ok()
 }
 
-/// The lifetime of the alternative: a day, as is common.
 const ALTERNATIVE_S: u32 = 86_400;
 
 /// Detects HTTP/2 with prior knowledge by its preface, "PRI * HTTP/2.0" (RFC 9113 section 3.4), which is

@@ -1,8 +1,6 @@
 //! Limits the connections per client address, so that one client cannot use all of them.
 //!
-//! Servers that share the limit, such as those of several threads, count together. The counter is
-//! updated when a connection is accepted and when it ends, not per request. An address without
-//! connections uses no memory, so there are never more entries than connections.
+//! Servers that share the limit, such as those of several threads, count together.
 
 use std::{
     collections::{HashMap, hash_map::RandomState},
@@ -23,7 +21,6 @@ use tokio::net::TcpStream;
 /// An IPv6 address counts as its /64: one subscriber can use all addresses of it.
 #[derive(Debug)]
 pub struct PerIpLimit {
-    /// Sharded by the hash of the client, which reduces lock contention.
     shards: [Mutex<HashMap<Client, usize>>; SHARDS],
     hasher: RandomState,
     most: AtomicUsize,
@@ -37,7 +34,7 @@ pub(super) struct Counted {
     client: Client,
 }
 
-/// The key of a client: an IPv4 address, or the first half of an IPv6 address.
+/// An IPv4 address, or the first half of an IPv6 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Client {
     V4(u32),
@@ -90,8 +87,7 @@ impl PerIpLimit {
         Some(Counted { all: Arc::clone(self), client })
     }
 
-    /// Whether an address has reached half of its limit. Beyond that, spoofed addresses must not be
-    /// counted.
+    /// Beyond half of the limit, spoofed addresses must not be counted.
     pub(super) fn is_half_full(&self, address: SocketAddr) -> bool {
         let client = Client::of(address.ip());
         let count = self.shard(client).get(&client).copied().unwrap_or(0);
@@ -153,7 +149,6 @@ mod tests {
         assert_eq!((all.open(), all.refused()), (4, 2));
         drop((first, v6));
         assert!(from("192.0.2.7", 3).is_some());
-        // No entries remain.
         assert_eq!(all.open(), 0);
         assert!(all.shards.iter().all(|shard| shard.lock().unwrap().is_empty()));
     }

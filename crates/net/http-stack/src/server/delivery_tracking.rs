@@ -24,10 +24,8 @@ pub(super) fn watched<H: Handler>(mut response: Response<Body>, handler: &Arc<H>
     })
 }
 
-/// A body that reports when it ends or is dropped.
 struct Watched<H: Handler> {
     body: Body,
-    /// The unread part of the last piece.
     rest: Bytes,
     taken: u64,
     is_whole: bool,

@@ -23,14 +23,13 @@ pub(super) fn patient(
     if body.is_end_stream() { Body::empty() } else { Body::stream(ReadTimeout::new(body, patience)) }
 }
 
-/// A body on a stream of HTTP/2 or HTTP/3. If the client expects it (RFC 9110 section 10.1.1), a 100
-/// response is sent when the handler first waits for the body.
+/// If the client expects it (RFC 9110 section 10.1.1), a 100 response is sent when the handler
+/// first waits for the body.
 pub(super) fn told_to_go_on<B>(body: B, headers: &HeaderMap, interim: &Interim) -> ExpectContinue<B> {
     let waits = framing::has_token(headers, &EXPECT, "100-continue");
     ExpectContinue { body, interim: waits.then(|| interim.clone()) }
 }
 
-/// A body whose client waits for a 100 response.
 pub(super) struct ExpectContinue<B> {
     body: B,
     interim: Option<Interim>,
@@ -45,7 +44,6 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for ExpectContinue
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        // A client that has already sent data needs no 100 response.
         if let Some(interim) = self.interim.take()
             && frame.is_pending()
         {

@@ -36,7 +36,6 @@ enum Fields<'h> {
 }
 
 impl<'h> RequestView<'h> {
-    /// `None` if the request is not plain.
     pub(super) fn of(
         lines: &RequestLines<'h>,
         (peer, caller): (Peer, Option<&'h PeerIdentity>),
@@ -66,7 +65,6 @@ impl<'h> RequestView<'h> {
         Some(Self { is_head, target: lines.target, host: host?, peer, caller, fields, head: lines.head })
     }
 
-    /// For a request over HTTP/2 or HTTP/3 without a body.
     pub(super) fn of_fields(
         method: &Method,
         uri: &'h Uri,

@@ -10,20 +10,14 @@ use crate::{Body, CompleteBody, Failure};
 
 /// Handles requests; all connections of a server share it.
 ///
-/// The request's body is received as the handler reads it, and the response's body is read as the client
-/// accepts it: the server buffers neither. Each request has a [`Peer`](super::Peer) extension.
-///
-/// TRACE and OPTIONS for the server as a whole (`*`) do not reach the handler.
-///
-/// After an `Err` the client gets no response: an HTTP/1 connection is closed, an HTTP/2 stream reset.
-/// The same happens after the received part of a response whose body fails: a truncated response is
-/// never ended normally.
+/// After an `Err` the client gets no response: an HTTP/1 connection is closed, an HTTP/2 stream
+/// reset.
 pub trait Handler: Send + Sync + 'static {
     /// The handler's record of a request, returned to it by [`Handler::sent`]. [`Handler::handle`] adds
     /// it to a response's extensions; without it, `sent` is not called.
     type Observer: Clone + Send + Sync + 'static;
 
-    /// Whether [`Handler::at_once`], [`Handler::fields_at_once`] or [`Handler::relay`] is implemented.
+    /// Whether [`Handler::at_once`], [`Handler::try_respond`] or [`Handler::relay`] is implemented.
     const HAS_FAST_PATH: bool = false;
 
     /// Serves a plain HTTP/1.1 request from memory: appends the response's status line and fields,
@@ -74,7 +68,6 @@ where
     }
 }
 
-/// Handles a request over HTTP/3, from memory if the handler can.
 pub(super) async fn answered<H: Handler>(
     handler: &H,
     request: Request<Body>,
@@ -95,7 +88,6 @@ pub(super) async fn answered<H: Handler>(
     handled(handler, request).await
 }
 
-/// Passes a request to the handler, unless the server handles it itself.
 pub(super) async fn handled<H: Handler>(
     handler: &H,
     request: Request<Body>,

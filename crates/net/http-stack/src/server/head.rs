@@ -18,7 +18,6 @@ pub(super) enum Content {
     LeftOut,
 }
 
-/// Prepares the head of a response to a request of this method, with the body's length if known.
 pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Option<u64>) -> Content {
     let has_none = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let content = if has_none || *method == Method::HEAD { Content::LeftOut } else { Content::Sent };
@@ -31,8 +30,7 @@ pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Optio
     content
 }
 
-/// Removes connection-specific fields, which are forbidden (RFC 9113 section 8.2.2, RFC 9114 section
-/// 4.2), and those listed in Connection.
+/// Connection-specific fields are forbidden (RFC 9113 section 8.2.2, RFC 9114 section 4.2).
 pub(super) fn clear(headers: &mut HeaderMap) {
     if let Entry::Occupied(lines) = headers.entry(header::CONNECTION) {
         let lines: Vec<_> = lines.remove_entry_mult().1.collect();
@@ -53,8 +51,7 @@ static CONNECTION_FIELDS: [HeaderName; 5] = [
     header::UPGRADE,
 ];
 
-/// Waits until the connection has sent a head. h2 and quinn drop unsent frames when a stream is reset,
-/// and the client would receive no head.
+/// h2 and quinn drop unsent frames when a stream is reset, so the client would receive no head.
 pub(super) async fn has_left() {
     tokio::time::sleep(UNTIL_IT_LEFT).await;
 }

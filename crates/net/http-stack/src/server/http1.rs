@@ -1,8 +1,7 @@
 //! An HTTP/1.1 connection of a server, served in one task.
 //!
-//! The task reads a head, polls the handler, passes on the pieces of the request's body that it
-//! requests, and writes the response. A malformed request gets an error response and the connection is
-//! closed, because the start of the next request is unknown.
+//! A malformed request gets an error response and the connection is closed, because the start of
+//! the next request is unknown.
 
 mod answer;
 mod exchange;
@@ -36,20 +35,14 @@ use crate::{
 pub(super) struct Http1<S> {
     stream: S,
     peer: Peer,
-    /// The client's identity, if only members are served.
     caller: Option<PeerIdentity>,
-    /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
     input: BytesMut,
-    /// How long the request's first byte was in the kernel, if that is measured.
     waited: Option<TimeInKernel>,
     tells_waits: bool,
-    /// The size of the next read.
     room: usize,
-    /// The client sends no more data, or the rest is unreadable.
     is_over: bool,
     head: head::HeadEnd,
-    /// The request's body, until it has been received completely.
     arrival: Option<Arrival>,
     outgoing: Outgoing,
     interim: Arc<Waiting>,
@@ -58,10 +51,8 @@ pub(super) struct Http1<S> {
 
 enum Next {
     Request,
-    /// A normal close.
     End,
-    /// A close after discarding input: closing with unread data would reset the connection and could
-    /// destroy the last response.
+    /// Closing with unread data would reset the connection and could destroy the last response.
     Linger,
     /// An abrupt close, because the client has disconnected or a response was truncated.
     Cut,
@@ -99,7 +90,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Serves requests until the connection ends, or is idle after the stop signal.
     pub(super) async fn serve<H: Handler>(mut self, context: &Shared<H>) {
         let mut ended = pin!(context.idle_ended());
         loop {
@@ -132,7 +122,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Reads until the next head is complete; returns its length.
     fn poll_head(
         &mut self,
         cx: &mut Context<'_>,
@@ -164,12 +153,11 @@ impl<S: Wire> Http1<S> {
         Poll::Ready(Err(if is_idle { NoHead::Gone } else { NoHead::Slow }))
     }
 
-    /// Sends all pending output. `None` if the body fails or the client does not read.
+    /// `None` if the body fails or the client does not read.
     async fn sent(&mut self) -> Option<()> {
         let (mut written, mut is_whole) = (u64::MAX, true);
         std::future::poll_fn(|cx| {
             while self.outgoing.poll(cx, &mut self.stream).is_err() {
-                // The client still receives the head and detects a truncated body.
                 is_whole = false;
                 self.outgoing.break_off();
             }
@@ -205,7 +193,6 @@ impl<S: Wire> Http1<S> {
         self.sent().await.map_or(Next::Cut, |()| Next::Linger)
     }
 
-    /// Shuts down the sending side and discards input for a while.
     async fn linger(mut self) {
         let ending = async {
             let mut taken = 0;
@@ -238,7 +225,6 @@ impl<S: Wire> Http1<S> {
             }
             return Poll::Pending;
         };
-        // Data that arrives faster than it is read, such as a large body, is read in larger pieces.
         if matches!(read, Ok(bytes) if bytes == room) {
             self.room = (2 * self.room).min(MOST_ROOM);
         }
@@ -265,10 +251,8 @@ thread_local! {
     static SPARE: Cell<BytesMut> = Cell::new(BytesMut::new());
 }
 
-/// The initial and the maximum size of a read.
 const ROOM: usize = 16 * 1024;
 const MOST_ROOM: usize = 64 * 1024;
 
-/// How much input is discarded after the last response, and for how long.
 const LINGERING_BYTES: usize = 1 << 20;
 const LINGERING: Duration = Duration::from_secs(2);

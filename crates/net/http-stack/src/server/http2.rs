@@ -64,7 +64,6 @@ use crate::{
 };
 
 impl<H: Handler> Context<H> {
-    /// Serves requests until the connection ends; `alternative` is the Alt-Svc field.
     pub(super) async fn serve_http2(
         self: &Arc<Self>,
         stream: impl Wire,
@@ -116,23 +115,18 @@ struct Http2<'c, H, S: Wire> {
     connection: Connection<WriteCoalescer<S>, Bytes>,
     context: &'c Arc<Context<H>>,
     peer: Peer,
-    /// The client's identity, if only members are served.
     caller: Option<PeerIdentity>,
-    /// The Alt-Svc field of each response.
     alternative: Option<HeaderValue>,
-    /// Set if the waiting time of requests is measured.
     socket: Option<Arc<OwnedFd>>,
-    /// The waiting time of the requests being read.
     waited: Option<TimeInKernel>,
     conduct: Arc<AbuseGuard>,
-    /// The tasks of requests, aborted when the connection is dropped.
     answering: JoinSet<()>,
     quiet: Arc<DeferredWaker>,
 }
 
 impl<H: Handler, S: Wire> Http2<'_, H, S> {
-    /// Serves requests until the client closes the connection, a limit is violated, or the requests in
-    /// flight are complete after the stop signal.
+    /// Ends when the client closes the connection, when a limit is violated, or after the stop
+    /// signal.
     async fn serve(mut self) {
         let (conduct, patience) = (Arc::clone(&self.conduct), self.context.config.read_timeout);
         let stop = &self.context.stop;
@@ -167,7 +161,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         match ending {
             Ending::Idle => {
                 self.connection.graceful_shutdown();
-                // Responses may still wait for a client that does not read.
                 let _ = tokio::time::timeout(patience, poll_fn(|cx| self.poll_requests(cx))).await;
             }
             Ending::Stalled | Ending::Abuse | Ending::Lost => {
@@ -176,7 +169,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    /// Reads, writes and starts serving new requests. Ready when the connection has ended.
     fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
         self.waited = self.socket.as_ref().and_then(kernel_timestamp::of_unread);
@@ -201,7 +193,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    /// Starts serving a request, from memory if the handler can.
     fn begin(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
         let (head, upload) = request.into_parts();
         if self.caller.is_some() && h1_over_h2::is_asked_for(&head) {
@@ -248,7 +239,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         self.answering.spawn(async move { Http1::new(stream, whose, None, &context).serve(&context).await });
     }
 
-    /// Sends a response from memory, as far as the window allows.
     fn answer(
         &mut self,
         method: &Method,
@@ -278,7 +268,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         }
     }
 
-    /// Sends the rest of a body in a separate task.
     fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Observer>) {
         let mut exchange = self.exchange(note);
         exchange.conduct.answered();
@@ -309,8 +298,6 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
             request.extensions_mut().insert(waited);
         }
         let mut answering = Box::pin(self.exchange(None).run(request, respond, interims));
-        // A request that is handled without waiting, such as a hit for another data centre, needs no
-        // task.
         if answering.as_mut().poll(&mut Task::from_waker(Waker::noop())).is_pending() {
             self.answering.spawn(answering);
         }

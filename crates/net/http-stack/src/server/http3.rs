@@ -42,7 +42,6 @@ type Downstream = RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
 type Upstream = RequestStream<RecvStream, Bytes>;
 
 impl<H: Handler> Context<H> {
-    /// Serves an HTTP/3 connection to its end. `handshake` is set while the handshake is pending.
     pub(super) async fn serve_http3(
         self: &Arc<Self>,
         quic: quinn::Connection,
@@ -54,8 +53,6 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// Accepts requests until the client closes the connection, or the requests in flight are complete
-    /// after the stop signal.
     async fn requests(
         self: &Arc<Self>,
         quic: quinn::Connection,
@@ -73,7 +70,6 @@ impl<H: Handler> Context<H> {
         let mut answering = JoinSet::new();
         let most = usize::try_from(self.config.streams).unwrap_or(usize::MAX);
         let mut is_stopping = false;
-        // After the GOAWAY no new requests are accepted.
         while !is_stopping || !answering.is_empty() {
             tokio::select! {
                 // Backpressure for clients that open and reset streams faster than they are served.
@@ -117,7 +113,6 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    /// Handles a request and sends the response. Stops if the request body is malformed.
     async fn respond(
         &self,
         head: Request<()>,
@@ -150,7 +145,6 @@ impl<H: Handler> Context<H> {
                 response = handling.as_mut() => break response,
             }
         };
-        // Interim responses sent just before the final one.
         while let Some(interim) = interims.next() {
             if outgoing.stream().send_response(interim).await.is_err() {
                 return;
@@ -160,18 +154,16 @@ impl<H: Handler> Context<H> {
         if *is_malformed.borrow() {
             return;
         }
-        // A final response must not have an interim status.
         if let Ok(response) = response
             && !response.status().is_informational()
         {
-            // A client that stops reading is not an error.
             let _ = answer(outgoing, watched(response, &self.handler), &method).await;
         }
     }
 
-    /// Returns the request's body. The head of an HTTP/3 request does not indicate whether a body
-    /// follows. For methods that usually have no body, this waits for its first frame or its end,
-    /// because a proxy must not add a body to a GET.
+    /// The head of an HTTP/3 request does not indicate whether a body follows. For methods that
+    /// usually have no body, this waits for its first frame or its end, because a proxy must not
+    /// add a body to a GET.
     async fn upload(
         &self,
         head: &request::Parts,
@@ -217,14 +209,13 @@ async fn answer(
     let content = head::prepare(&mut head, method, body.size_hint().exact());
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };
-    // A failed body resets the stream.
     if outgoing.send(body).await.is_err() {
         head::has_left().await;
     }
     Ok(())
 }
 
-/// Waits for the end of the handshake; never returns if it fails, because then the connection ends.
+/// Never returns if it fails, because then the connection ends.
 async fn until_over(quic: &quinn::Connection, handshake: Option<ZeroRttAccepted>) {
     if let Some(handshake) = handshake {
         handshake.await;
@@ -234,8 +225,8 @@ async fn until_over(quic: &quinn::Connection, handshake: Option<ZeroRttAccepted>
     }
 }
 
-/// Waits until the sent data has probably arrived: until no datagram is sent for some round trips. quinn
-/// discards unacknowledged data when a connection is closed.
+/// Waits until no datagram is sent for some round trips: quinn discards unacknowledged data when a
+/// connection is closed.
 async fn flushed(quic: &quinn::Connection) {
     let mut sent = u64::MAX;
     while quic.close_reason().is_none() {

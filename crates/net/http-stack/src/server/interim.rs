@@ -25,11 +25,9 @@ enum Way {
 }
 
 impl Interim {
-    /// Queues an interim response, unless the final one has started. It is sent when the handler next
-    /// waits.
+    /// Queues an interim response, unless the final one has started.
     ///
-    /// Ignores a status that is not 1xx, and 101, which would end HTTP on a connection. Also ignores
-    /// responses after the total size for this request has reached the limit of one header.
+    /// Ignores a status that is not 1xx, and 101, which would end HTTP on a connection.
     pub fn send(&self, status: StatusCode, headers: HeaderMap) {
         if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
             return;
@@ -40,19 +38,16 @@ impl Interim {
         }
     }
 
-    /// For a request on a separate stream; returns also the receiving half.
     pub(super) fn of_stream() -> (Self, Interims) {
         let ahead = Arc::default();
         (Self(Way::Stream(Arc::clone(&ahead))), Interims(ahead))
     }
 }
 
-/// The receiving half for a stream. After it is dropped, interim responses are ignored.
 #[derive(Debug)]
 pub(super) struct Interims(Arc<Mutex<Ahead>>);
 
 impl Interims {
-    /// The next interim response; never ends.
     pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<Response<()>> {
         let mut ahead = lock(&self.0);
         match ahead.heads.pop_front() {
@@ -110,7 +105,6 @@ pub(super) struct Waiting(Mutex<Queue>);
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// The number of the request that may send interim responses.
     request: u64,
     connection: Option<Waker>,
 }
@@ -120,12 +114,10 @@ impl Waiting {
         Interim(Way::Http1 { connection: Arc::clone(self), request: self.next() })
     }
 
-    /// The final response follows; later interim responses are ignored.
     pub(super) fn end(&self) {
         self.next();
     }
 
-    /// Takes the queued bytes, and registers the task of `cx` for more.
     pub(super) fn take(&self, cx: &Context<'_>) -> Vec<u8> {
         let mut queue = lock(&self.0);
         queue.connection = Some(cx.waker().clone());
@@ -151,8 +143,8 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The limit of queued bytes for HTTP/1.1, and of the total per stream for HTTP/2 and HTTP/3, which have
-/// no backpressure here. Further responses are ignored.
+/// The limit of queued bytes for HTTP/1.1, and of the total per stream for HTTP/2 and HTTP/3, which
+/// have no backpressure here.
 const MOST: usize = crate::limits::HEADER_BYTES;
 
 #[cfg(test)]
@@ -168,7 +160,6 @@ mod tests {
         let (interim, interims) = Interim::of_stream();
         (0..1000).for_each(|_| interim.send(StatusCode::EARLY_HINTS, hints(1000)));
         let sent = std::iter::from_fn(|| interims.next()).count();
-        // The last one begins below the limit.
         assert_eq!(sent, MOST / (28 + 4 + 1000 + 4) + 1);
         interim.send(StatusCode::EARLY_HINTS, hints(1));
         assert!(interims.next().is_none());

@@ -9,8 +9,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::Error;
 
-/// Listens on all `addresses`. As usual on Linux, :: includes IPv4, unless 0.0.0.0 is also used with
-/// that port. A port chosen by the kernel is also free for UDP, so that QUIC can use it.
+/// Listens on all `addresses`. A port chosen by the kernel is also free for UDP, so that QUIC can
+/// use it.
 ///
 /// # Errors
 /// An address is unavailable.
@@ -65,7 +65,6 @@ fn own_address(socket: &Socket) -> io::Result<SocketAddr> {
     socket.local_addr()?.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
-/// Whether an IPv4 address uses this port, so that :: must not include IPv4.
 pub(super) fn is_taken_by_v4(addresses: &[SocketAddr], port: u16) -> bool {
     addresses.iter().any(|other| other.is_ipv4() && other.port() == port && port != 0)
 }
@@ -96,10 +95,9 @@ fn listening(socket: Socket) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// The number of rejected ports before one is used although UDP is taken.
 const CHOICES: usize = 16;
 
-/// The accept queue: the default limit of the kernel (net.core.somaxconn).
+/// The default limit of the kernel (net.core.somaxconn).
 const BACKLOG: i32 = 4096;
 
 #[cfg(test)]

@@ -7,8 +7,6 @@ use hyper::{
 
 use crate::Body;
 
-/// The response to a request that does not reach the handler.
-///
 /// An echo of TRACE would expose cookies and credentials (RFC 9110 section 9.3.8).
 pub(super) fn own_response(request: &Request<Body>) -> Option<Response<Body>> {
     let status = match *request.method() {
@@ -22,5 +20,4 @@ pub(super) fn own_response(request: &Request<Body>) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// The methods in common use. The handler decides about all others.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");

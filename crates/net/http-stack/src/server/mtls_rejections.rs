@@ -15,7 +15,7 @@ use crate::clock::Clock;
 #[derive(Debug)]
 pub(super) struct MtlsRejections {
     clock: Clock,
-    /// Nothing is logged before this time.
+    /// Nothing is logged before this time, in nanoseconds.
     silent_until: AtomicU64,
     unsaid: AtomicU64,
 }
@@ -43,7 +43,7 @@ impl MtlsRejections {
     }
 }
 
-/// Why a peer is not a member; `None` if the connection merely ended.
+/// `None` if the connection merely ended.
 fn reason(error: &io::Error) -> Option<&'static str> {
     let tls = error.get_ref()?.downcast_ref::<Tls>()?;
     Some(match tls {

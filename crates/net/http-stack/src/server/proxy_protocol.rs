@@ -44,8 +44,7 @@ fn begin(fixed: &[u8; FIXED]) -> Option<(u8, u8, usize)> {
     is_known.then(|| (command, rest[1], usize::from(u16::from_be_bytes([rest[2], rest[3]]))))
 }
 
-/// The source address; `Some(None)` if it is not an Internet address, `None` if the addresses are
-/// truncated.
+/// `Some(None)` if it is not an Internet address, `None` if the addresses are truncated.
 fn source(family: u8, rest: &[u8]) -> Option<Option<SocketAddr>> {
     let port = |at: usize| Some(u16::from_be_bytes(rest.get(at..at + 2)?.try_into().ok()?));
     match family >> 4 {
@@ -62,7 +61,6 @@ fn source(family: u8, rest: &[u8]) -> Option<Option<SocketAddr>> {
 }
 
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Signature, version and command, family, and the length of the rest.
 const FIXED: usize = 16;
 /// Addresses need at most 216 bytes; the rest are fields that are ignored here.
 const LONGEST: usize = 4096;

@@ -39,7 +39,6 @@ fn open(address: SocketAddr, only_v6: bool) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Creates endpoints on these sockets, which the current tokio runtime reads from now on.
 pub(super) fn endpoints(sockets: Vec<UdpSocket>) -> Result<Vec<Endpoint>, Error> {
     let endpoint = |socket| Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime));
     let endpoints = sockets.into_iter().map(endpoint).collect::<Result<_, _>>();
@@ -50,7 +49,6 @@ pub(super) fn config(tls: &Arc<QuicServerConfig>, config: &Config) -> ServerConf
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(VarInt::from_u32(config.streams))
-        // One control stream, two QPACK streams, and some for extensions.
         .max_concurrent_uni_streams(VarInt::from_u32(16))
         .max_idle_timeout(IdleTimeout::try_from(config.read_timeout).ok());
     let mut server = ServerConfig::with_crypto(Arc::clone(tls) as _);
@@ -60,13 +58,11 @@ pub(super) fn config(tls: &Arc<QuicServerConfig>, config: &Config) -> ServerConf
 
 pub(super) struct Permits {
     pub(super) all: Arc<Semaphore>,
-    /// The total number of permits.
     pub(super) room: usize,
 }
 
-/// Accepts connections until the stop signal, and refuses them afterwards. Without a free permit, new
-/// connections get no response. When half of the permits, or half of the limit of its address, are in
-/// use, a client must validate its address (Retry).
+/// Without a free permit, new connections get no response. When half of the permits, or half of the
+/// limit of its address, are in use, a client must validate its address (Retry).
 pub(super) async fn accept<H: Handler>(
     endpoint: Endpoint,
     early: EarlyData,
@@ -103,7 +99,7 @@ pub(super) async fn accept<H: Handler>(
             drop((counted, permit));
         });
     }
-    // Open connections continue. A client whose connection is refused can try TCP immediately.
+    // A client whose connection is refused can try TCP immediately.
     while let Some(incoming) = endpoint.accept().await {
         incoming.refuse();
     }
@@ -118,8 +114,6 @@ async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming, early:
         }
         return;
     }
-    // A server can always send before the handshake is complete; the client decides whether to send
-    // early data.
     match incoming.accept().map(Connecting::into_0rtt) {
         Ok(Ok((connection, handshake))) => context.serve_http3(connection, Some(handshake)).await,
         Ok(Err(_)) => {}

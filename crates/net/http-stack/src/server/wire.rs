@@ -11,9 +11,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::{h1_over_h2::H1OverH2, http1::SendfileIo, sys, tunnel::Bytestream};
 
-/// The stream of a connection, in cleartext or over TLS.
 pub(super) trait Wire: Bytestream + SendfileIo + 'static {
-    /// The socket, if the stream uses it exclusively.
     fn socket(&self) -> Option<BorrowedFd<'_>>;
 
     /// Discards up to `most` received bytes and returns their number, 0 at the end. `None` if the stream

@@ -48,13 +48,11 @@ fn get(stream: u32) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &GET)
 }
 
-/// A raw connection of an abusive client.
 struct Rude {
     from: OwnedReadHalf,
     to: OwnedWriteHalf,
 }
 
-/// A frame sent by the server.
 #[derive(Debug)]
 struct Seen {
     kind: u8,
@@ -62,7 +60,6 @@ struct Seen {
 }
 
 impl Rude {
-    /// Sends the preface and these settings.
     async fn connect(server: &Serving, settings: &[u8]) -> Self {
         let (from, to) = TcpStream::connect(server.address).await.unwrap().into_split();
         let mut rude = Self { from, to };
@@ -74,7 +71,7 @@ impl Rude {
         self.to.write_all(bytes).await
     }
 
-    /// Reads the next frame: type, flags, stream and payload.
+    /// Type, flags, stream and payload.
     async fn frame(&mut self) -> Option<([u8; 2], u32, Vec<u8>)> {
         let mut head = [0; 9];
         self.from.read_exact(&mut head).await.ok()?;
@@ -85,7 +82,6 @@ impl Rude {
         Some(([head[3], head[4]], stream, payload))
     }
 
-    /// Reads the next frame other than a ping, and acknowledges pings.
     async fn next(&mut self) -> Option<Seen> {
         loop {
             match self.frame().await? {
@@ -95,7 +91,6 @@ impl Rude {
         }
     }
 
-    /// Returns the payload of the next ping.
     async fn pinged(&mut self) -> Option<Vec<u8>> {
         loop {
             if let ([PING, 0], _, payload) = self.frame().await? {
@@ -144,7 +139,6 @@ fn serving(config: server::Config, handler: impl Handler) -> Serving {
     serve(Security::Clear, config, handler)
 }
 
-/// A well-behaved client is served.
 async fn is_well(server: &Serving) {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         assert!(
@@ -167,7 +161,6 @@ async fn who_has_much_answered_and_reads_no_answers_is_not_read_either() {
     ] {
         let rude = Rude::connect(&server, &[]).await;
         let sent = rude.flood(&piece.repeat(1000), false).await;
-        // Twice, because responses fill the buffers of the other direction as well.
         assert!(sent < 2 * BUFFERS, "{name}: {sent} bytes");
         is_well(&server).await;
     }
@@ -200,13 +193,11 @@ async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
     let bomb = [&GET[..], &field, &[0x80 | 62; 10_000]].concat();
     let mut rude = Rude::connect(&server, &[]).await;
     rude.say(&frame(HEADERS, END_STREAM | END_HEADERS, 1, &bomb)).await.unwrap();
-    // The connection ends, or the response is an error.
     while rude.next().await.is_some_and(|seen| seen.stream != 1) {}
     assert_eq!(seen.load(Relaxed), 0);
     is_well(&server).await;
 }
 
-/// Reports each request that begins, and counts those without a response.
 struct Endless {
     begun: mpsc::UnboundedSender<()>,
     waiting: Arc<AtomicUsize>,
@@ -224,7 +215,6 @@ impl Handler for Endless {
     type Observer = ();
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        // Well-behaved clients get a response.
         if request.uri().host() != Some("a") {
             return plain(request).await;
         }
@@ -241,19 +231,16 @@ async fn who_takes_back_what_it_asks_for_is_cut_off() {
     let (begun, mut begins) = mpsc::unbounded_channel();
     let server = serving(server::Config::default(), Endless { begun, waiting: Arc::clone(&waiting) });
     let reset = |stream| frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes());
-    // As fast as possible.
     let rude = Rude::connect(&server, &[]).await;
     let many: Vec<_> = (0..100_000).flat_map(|number| [get(2 * number + 1), reset(2 * number + 1)]).collect();
     let sent = rude.flood(&many.concat(), true).await;
     let began = std::iter::from_fn(|| begins.try_recv().ok()).count();
     assert!(sent < BUFFERS && began < 1000, "{sent} bytes, {began} requests");
-    // One request at a time, each cancelled once its handler has started.
     let mut rude = Rude::connect(&server, &[]).await;
     let mut asked = 0;
     while asked < 10_000 && rude.say(&get(2 * asked + 1)).await.is_ok() {
         tokio::select! {
             _ = begins.recv() => {}
-            // The end of the connection.
             () = async { while rude.next().await.is_some() {} } => break,
         }
         if rude.to.write_all(&reset(2 * asked + 1)).await.is_err() {
@@ -278,7 +265,6 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
     let server = serving(brief(), endless);
     let mut idle = Rude::connect(&server, &[]).await;
     while idle.next().await.is_some() {}
-    // SETTINGS_INITIAL_WINDOW_SIZE of 0, and of 20 000 bytes, with an endless response body.
     for (window, pieces) in [(0_u32, 0), (20_000, 2)] {
         let mut reader = Rude::connect(&server, &[&[0, 4][..], &window.to_be_bytes()].concat()).await;
         reader.say(&get(1)).await.unwrap();
@@ -290,7 +276,6 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
         assert_eq!(heads, 1);
         assert!(came >= pieces, "{came}");
     }
-    // The same for a client that stops in the middle of its request body.
     let upload = serving(brief(), async |request: Request<Body>| {
         request.into_body().collect(1 << 20).await.map(|_| Response::new(Body::empty()))
     });
@@ -313,13 +298,11 @@ async fn who_waits_for_us_is_pinged_and_gone_when_it_does_not_answer() {
     let mut rude = Rude::connect(&server, &[]).await;
     rude.say(&get(1)).await.unwrap();
     begins.recv().await.unwrap();
-    // Twice as many as the timeout of an idle connection would allow.
     for _ in 0..4 {
         let payload = rude.pinged().await.unwrap();
         assert_eq!(waiting.load(Relaxed), 1);
         rude.say(&frame(PING, ACK, 0, &payload)).await.unwrap();
     }
-    // The fifth ping is not acknowledged.
     rude.pinged().await.unwrap();
     assert!(rude.pinged().await.is_none());
     while waiting.load(Relaxed) > 0 {
@@ -331,7 +314,6 @@ async fn who_waits_for_us_is_pinged_and_gone_when_it_does_not_answer() {
 async fn thousands_who_say_nothing_are_in_nobodys_way_and_not_for_long() {
     let server =
         serving(server::Config { read_timeout: Duration::from_secs(1), ..Default::default() }, plain);
-    // No request, half of a request, and a complete request.
     let words = ["", "GET / HTTP/1.1\r\nHo", "GET / HTTP/1.1\r\nHost: b\r\n\r\n"];
     let mut idle = Vec::new();
     for words in words.into_iter().cycle().take(3000) {

@@ -20,19 +20,16 @@ use crate::{
     support::{Security, Serving, client, fetch, serve},
 };
 
-/// An empty SETTINGS frame on a control stream.
 const CONTROL: [u8; 3] = [0, 4, 0];
 /// ":method: GET", ":scheme: https", ":path: /" and ":authority: a" (RFC 9204 appendix A), after a
 /// prefix without a dynamic table.
 const GET: [u8; 8] = [0, 0, 0xc0 | 17, 0xc0 | 23, 0xc0 | 1, 0x50, 1, b'a'];
 
-/// A frame with a four-byte length.
 pub fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = 0x8000_0000 | u32::try_from(payload.len()).unwrap();
     [&[kind][..], &length.to_be_bytes(), payload].concat()
 }
 
-/// Connects with keep-alive and a window of 10 000 bytes per stream.
 pub async fn connect(server: &Serving) -> (Endpoint, Connection) {
     let mut transport = TransportConfig::default();
     transport.keep_alive_interval(Some(Duration::from_millis(20)));
@@ -59,7 +56,6 @@ async fn is_well(server: &Serving) {
     assert!(trace.last_byte().is_some());
 }
 
-/// A server that counts its requests.
 fn counting(config: server::Config) -> (Serving, Arc<AtomicUsize>) {
     let seen = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&seen);
@@ -80,7 +76,6 @@ async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
     let (mut to, mut from) = connection.open_bi().await.unwrap();
     to.write_all(&frame(1, &bomb)).await.unwrap();
     to.finish().unwrap();
-    // 431, or the stream is reset.
     let _ = from.read_to_end(10_000).await;
     assert_eq!(seen.load(Relaxed), 0);
     is_well(&server).await;
@@ -91,7 +86,6 @@ async fn a_header_that_is_small_on_the_wire_alone_reaches_no_handler() {
 async fn no_table_of_fields_grows() {
     let (server, seen) = counting(server::Config::default());
     let (_endpoint, connection) = connect(&server).await;
-    // An encoder stream that sets a table capacity of 4096 bytes and inserts "x: yyy…" repeatedly.
     let mut encoder = connection.open_uni().await.unwrap();
     let insert = [&[0x40 | 1, b'x', 0x7f, 0x81, 0x06][..], &[b'y'; 896]].concat();
     encoder.write_all(&[&[2, 0x3f, 0xe1, 0x1f][..], &insert.repeat(4)].concat()).await.unwrap();

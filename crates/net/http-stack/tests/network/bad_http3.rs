@@ -9,15 +9,12 @@ use tokio::sync::oneshot;
 
 use crate::support::{client, get, quic};
 
-/// An empty SETTINGS frame on a control stream.
 const CONTROL: [u8; 3] = [0, 4, 0];
 /// A HEADERS frame with ":status: 103", number 24 of QPACK's static table (RFC 9204 appendix A).
 const EARLY_HINTS: [u8; 5] = [1, 3, 0, 0, 0xc0 | 24];
-/// The same with ":status: 200".
 const OK: [u8; 5] = [1, 3, 0, 0, 0xc0 | 25];
 
-/// A server that responds with these bytes, followed by a piece repeatedly: 1 GB, or until the client
-/// closes the connection. Returns the number of bytes sent.
+/// Returns the number of bytes sent.
 fn server(first: Vec<u8>, piece: Vec<u8>) -> (Origin, oneshot::Receiver<u64>) {
     let (endpoint, origin) = quic();
     let (count, counted) = oneshot::channel();
@@ -33,14 +30,12 @@ fn server(first: Vec<u8>, piece: Vec<u8>) -> (Origin, oneshot::Receiver<u64>) {
             sent += piece.len() as u64;
         }
         let _ = response.finish();
-        // The receiver may have been dropped.
         let _ = count.send(sent);
         connection.closed().await;
     });
     (origin, counted)
 }
 
-/// The failure of a request.
 async fn outcome(origin: &Origin) -> Failure {
     let client = client(Protocol::Http3, Limits::default());
     let (trace, response) = get(&client, origin).await;
@@ -72,12 +67,10 @@ async fn each_breach_of_the_protocol_has_its_name() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_header_without_end_is_given_up_early() {
-    // A HEADERS frame, and a frame of an unknown type, of 1 GB: the length takes 8 bytes.
     let length = (0xc0 << 56 | 1_u64 << 30).to_be_bytes();
     for kind in [1, 0x21] {
         let (origin, sent) = server([&[kind][..], &length, &[0, 0]].concat(), vec![0; 65_536]);
         assert_eq!(outcome(&origin).await, Failure::TooLarge);
-        // The server sends no more than the client's window without reads.
         assert!(sent.await.unwrap() <= http_stack::limits::STREAM_WINDOW.into());
     }
 }

@@ -9,7 +9,6 @@ use tokio::sync::mpsc;
 
 use crate::support::{VERSIONS, client, fetch, get, serve_as};
 
-/// Responds to a GET with a complete body and to a POST with a truncated one.
 struct Noting(mpsc::UnboundedSender<(String, Delivery)>);
 
 impl Handler for Noting {
@@ -42,12 +41,10 @@ async fn a_handler_is_told_what_became_of_a_response() {
         let (tell, mut told) = mpsc::unbounded_channel();
         let server = serve_as(protocol, Noting(tell));
         let client = client(protocol, Limits::default());
-        // Without a note there is no report.
         fetch(&client, &server.origin, "DELETE").await;
         fetch(&client, &server.origin, "GET").await;
         let (note, delivery) = told.recv().await.unwrap();
         assert_eq!((&note[..], delivery.is_whole, delivery.body_bytes), ("GET", true, 4), "{protocol:?}");
-        // The header, its empty line, one chunk of four bytes and the last one.
         let least = "HTTP/1.1 200 OK\r\n\r\n4\r\nsome\r\n0\r\n\r\n".len() as u64;
         assert_eq!(delivery.bytes.map(|bytes| bytes > least), (protocol == Protocol::Http1).then_some(true));
         let (_, response) = get(&client, &server.origin).await;
@@ -56,7 +53,6 @@ async fn a_handler_is_told_what_became_of_a_response() {
         assert!(delivery.is_whole);
         let mut trace = Trace::start(client.clock().now());
         let broken = client.send(&server.origin, crate::support::request("POST", Body::empty()), &mut trace);
-        // The failure may arrive before the header.
         if let Ok(response) = broken.await {
             response.into_body().collect(10).await.unwrap_err();
         }
@@ -65,7 +61,6 @@ async fn a_handler_is_told_what_became_of_a_response() {
     }
 }
 
-/// Responds immediately, with the length given by the path.
 struct Quick(mpsc::UnboundedSender<(u64, Delivery)>);
 
 impl Handler for Quick {
@@ -97,7 +92,6 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
     for protocol in [Protocol::Http2, Protocol::Http3] {
         let (tell, mut told) = mpsc::unbounded_channel();
         let server = serve_as(protocol, Quick(tell));
-        // Some of the bodies exceed this window.
         let windows = Windows { stream: 100_000, connection: 150_000 };
         let config = Config { protocol, windows, trust: Trust::Anyone, ..Config::default() };
         let client = Client::new(&config).unwrap();
@@ -108,7 +102,6 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
             client.send(&server.origin, request, &mut trace).await.unwrap().into_body()
         };
         for length in [0, 10, 99_999, 100_001, 1_000_000] {
-            // Two concurrent requests, which share the connection's window.
             let both = tokio::join!(ask(Method::GET, length), ask(Method::GET, length));
             for body in [both.0, both.1] {
                 assert!(body.collect(1 << 20).await.unwrap() == letters(length), "{protocol:?} {length}");
@@ -119,7 +112,6 @@ async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
             assert_eq!(ask(Method::HEAD, length).await.collect(0).await.unwrap(), "");
             assert!(told.recv().await.unwrap().1.is_whole);
         }
-        // A client that disconnects during the response.
         drop(ask(Method::GET, 100 << 20).await);
         assert!(!told.recv().await.unwrap().1.is_whole, "{protocol:?}");
     }

@@ -37,7 +37,7 @@ fn identity() -> Identity {
     Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity
 }
 
-/// A server with this identity, which stores the sessions of its own connections only.
+/// Stores the sessions of its own connections only.
 fn serve(
     at: SocketAddr,
     identity: &Identity,
@@ -62,8 +62,8 @@ fn origin(address: SocketAddr) -> Origin {
     format!("https://{address}").parse().unwrap()
 }
 
-/// For a successful request: the result of early data, whether the session was resumed, and whether the
-/// request waited for a handshake.
+/// The result of early data, whether the session was resumed, and whether the request waited for a
+/// handshake.
 fn fate(trace: &Trace) -> (Option<Early>, Option<bool>, bool) {
     (trace.early, trace.resumed, trace.quic.or(trace.tls).is_some())
 }
@@ -71,7 +71,6 @@ fn fate(trace: &Trace) -> (Option<Early>, Option<bool>, bool) {
 const WHOLE: (Option<Early>, Option<bool>, bool) = (None, Some(false), true);
 const RESUMED: (Option<Early>, Option<bool>, bool) = (None, Some(true), true);
 const ACCEPTED: (Option<Early>, Option<bool>, bool) = (Some(Early::Accepted), Some(true), false);
-/// The server does not have the session.
 const REJECTED: (Option<Early>, Option<bool>, bool) = (Some(Early::Rejected), Some(false), true);
 
 #[tokio::test(flavor = "current_thread")]
@@ -100,7 +99,6 @@ async fn no_server_takes_any_unless_it_was_told_to() {
             assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), RESUMED, "{protocol:?}");
         }
     }
-    // Early data is not used over TCP even if the server accepts it over QUIC.
     let (address, ..) = serve(anywhere(), &identity().with_early_data(), method);
     let client = coming_back(Protocol::Http2);
     assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), WHOLE);
@@ -133,7 +131,6 @@ async fn what_a_server_does_not_take_is_sent_again_on_the_same_connection() {
     assert_eq!(fate(&fetch(&client, &origin(address), "GET").await), ACCEPTED);
 }
 
-/// Waits until a stopped server has released its port.
 async fn until_free(address: SocketAddr) {
     while UdpSocket::bind(address).await.is_err() {
         tokio::task::yield_now().await;
@@ -145,7 +142,6 @@ async fn a_server_to_which_it_is_too_early_is_asked_again() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let (address, ..) = serve(anywhere(), &identity().with_early_data(), move |request: Request<Body>| {
-        // The second request is sent as early data.
         let is_early = counted.fetch_add(1, Relaxed) == 1;
         async move {
             let mut response = method(request).await?;
@@ -210,8 +206,6 @@ async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_
     for datagram in flight {
         somebody.send_to(&datagram, address).await.unwrap();
     }
-    // The server processes datagrams in order, so it has processed those before it responds to this
-    // request.
     let third = connect(address).await.unwrap();
     let _control = settings(&third).await;
     ask(&third, POST).await.read_to_end(1000).await.unwrap();
@@ -219,13 +213,11 @@ async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_
     assert!(handled.try_recv().is_err());
 }
 
-/// Forwards datagrams between clients and a server.
 struct Relay {
     address: SocketAddr,
     /// Whether only the first flight of clients is forwarded: their packets after a response are
     /// dropped, except early data.
     is_cut: Arc<AtomicBool>,
-    /// The first flights since then.
     flight: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
@@ -264,7 +256,6 @@ impl Relay {
     }
 }
 
-/// Forwards datagrams to a client.
 async fn back(way: Arc<UdpSocket>, socket: Arc<UdpSocket>, client: SocketAddr, is_answered: Arc<AtomicBool>) {
     let mut datagram = [0; 2048];
     while let Ok(length) = way.recv(&mut datagram).await {
@@ -277,14 +268,13 @@ async fn back(way: Arc<UdpSocket>, socket: Arc<UdpSocket>, client: SocketAddr, i
 const GET: u8 = 17;
 const POST: u8 = 20;
 
-/// Opens the control stream, with an empty SETTINGS frame. It must live as long as the connection.
+/// It must live as long as the connection.
 async fn settings(connection: &quinn::Connection) -> quinn::SendStream {
     let mut control = connection.open_uni().await.unwrap();
     control.write_all(&[0, 4, 0]).await.unwrap();
     control
 }
 
-/// Sends a request, frame by frame, and returns the stream of its response.
 async fn ask(connection: &quinn::Connection, method: u8) -> quinn::RecvStream {
     let (mut request, answer) = connection.open_bi().await.unwrap();
     // HEADERS: the method, "https", "/" and the authority "a".
@@ -293,7 +283,6 @@ async fn ask(connection: &quinn::Connection, method: u8) -> quinn::RecvStream {
     answer
 }
 
-/// A QUIC client that trusts this authority and sends early data.
 fn trusting(ca_pem: &str) -> quinn::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();

@@ -17,7 +17,6 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Accepts any certificate.
 #[derive(Debug)]
 struct Anyone;
 
@@ -56,7 +55,6 @@ impl ServerCertVerifier for Anyone {
     }
 }
 
-/// A client that sends early data if permitted.
 pub fn anyone() -> rustls::ClientConfig {
     let mut config = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -72,7 +70,6 @@ async fn plain(_: Request<Body>) -> Result<Response<Body>, Failure> {
     Ok(Response::new(Body::whole("plain")))
 }
 
-/// Returns the response on a new connection, the kind of handshake, and whether early data was possible.
 fn said(config: Arc<rustls::ClientConfig>, server: SocketAddr) -> (String, HandshakeKind, bool) {
     let mut tls = ClientConnection::new(config, ServerName::try_from("localhost").unwrap()).unwrap();
     let may_be_early = tls.early_data().is_some();
@@ -105,10 +102,8 @@ async fn a_session_over_quic_is_resumed_without_them() {
     let endpoint = Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
     for _ in 0..3 {
         let connecting = endpoint.connect_with(config.clone(), server.address, "localhost").unwrap();
-        // If a ticket allowed early data, it would be sent here.
         let connecting = connecting.into_0rtt().err().expect("no ticket allows early data");
         let connection = connecting.await.unwrap();
-        // The ticket follows the handshake, before the server's settings.
         let mut control = connection.accept_uni().await.unwrap();
         assert_eq!(control.read_chunk(1, true).await.unwrap().unwrap().bytes[0], 0);
         connection.close(0_u32.into(), b"");

@@ -17,7 +17,6 @@ use crate::support::{
     Security, VERSIONS, client, get, read_head, request, responder, serve, serve_as, serve_clear, write,
 };
 
-/// Two pieces of a body, followed by a drop of the sender or a panic.
 #[derive(Debug, Clone, Copy)]
 enum Ending {
     Dropped,
@@ -37,12 +36,10 @@ fn broken(ending: Ending) -> Body {
     body
 }
 
-/// All bytes that a server sends on one cleartext connection.
 async fn raw(address: std::net::SocketAddr) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     write(&mut stream, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut all = String::new();
-    // The connection may be closed or reset.
     let _ = stream.read_to_string(&mut all).await;
     all
 }
@@ -68,7 +65,6 @@ async fn a_response_that_breaks_off_has_no_clean_end() {
     }
 }
 
-/// A body that fails before its first frame.
 struct Failed(Option<u64>);
 
 impl Frames for Failed {
@@ -97,7 +93,6 @@ async fn a_body_that_fails_at_once_leaves_its_head() {
                 let sent = raw(server.address).await;
                 let (head, body) = sent.split_once("\r\n\r\n").expect("a whole head");
                 assert!(head.starts_with("HTTP/1.1 418 ") && head.contains("x-seen: yes"), "{sent}");
-                // Neither the announced length nor a last chunk.
                 assert_eq!(body, "");
             }
             let (_, response) = get(&client(protocol, Limits::default()), &server.origin).await;
@@ -138,7 +133,6 @@ async fn a_request_that_breaks_off_reaches_no_handler_as_a_whole_one() {
         let (sender, body) = Body::channel(1);
         tokio::spawn(async move {
             sender.send("some").await.unwrap();
-            // A body that fails before anything was sent reaches no handler.
             arrival.await.unwrap();
             drop(sender);
         });

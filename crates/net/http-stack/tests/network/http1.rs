@@ -48,15 +48,12 @@ async fn what_is_no_response_says_so() {
         ("HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\na : b\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", Failure::Garbled),
-        // The client did not request another protocol.
         ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", Failure::Garbled),
-        // The client does not wait for more data.
         ("220 mail.example ESMTP\r\n", Failure::Garbled),
     ] {
         let server = responder(move |mut stream| async move {
             read_head(&mut stream).await;
             write(&mut stream, answer).await;
-            // Until the client disconnects.
             let _ = stream.read_u8().await;
         })
         .await;
@@ -74,7 +71,6 @@ async fn an_answer_is_read_although_the_server_takes_no_more_of_the_request() {
     let server = responder(async |mut stream| {
         read_head(&mut stream).await;
         write(&mut stream, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno").await;
-        // The body is larger than the kernel's buffers and remains unread.
         let _ = std::future::pending::<()>().await;
     })
     .await;
@@ -87,7 +83,6 @@ async fn an_answer_is_read_although_the_server_takes_no_more_of_the_request() {
     assert_eq!(fetch_reused(&client, &server).await, (Some(false), 2), "the rest of the body is in the way");
 }
 
-/// Whether another request reuses a connection according to its trace, and the number of connections.
 async fn fetch_reused(
     client: &http_stack::Client,
     server: &crate::support::Responder,

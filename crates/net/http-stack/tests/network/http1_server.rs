@@ -21,7 +21,6 @@ use tokio::{
 
 use crate::support::{Security, Serving, client, get, serve, serve_clear};
 
-/// Responds to each request with its method, target and body, and records the requests.
 #[derive(Clone, Default)]
 struct Echo(Arc<Mutex<Vec<String>>>);
 
@@ -43,7 +42,6 @@ impl Handler for Echo {
     }
 }
 
-/// The server's output for these bytes until it closes the connection; the client closes its side then.
 async fn said(serving: &Serving, bytes: impl AsRef<[u8]>) -> String {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     let mut said = Vec::new();
@@ -52,7 +50,6 @@ async fn said(serving: &Serving, bytes: impl AsRef<[u8]>) -> String {
     String::from_utf8(said).unwrap()
 }
 
-/// The statuses of consecutive responses.
 fn statuses(said: &str) -> Vec<u16> {
     let begins = said.match_indices("HTTP/1.").filter(|(at, _)| said[at + 8..].starts_with(' '));
     begins.map(|(at, _)| said[at + 9..at + 12].parse().unwrap()).collect()
@@ -128,7 +125,6 @@ async fn what_two_servers_could_read_differently_is_refused_and_ends_the_connect
     }
 }
 
-/// Invalid chunked coding.
 const GARBLED: [&str; 6] = [
     "zz\r\nab\r\n",
     "-1\r\nab\r\n",
@@ -152,7 +148,6 @@ async fn a_body_that_is_garbled_fails_and_ends_the_connection() {
         }
         stream.write_all([garbled, SMUGGLED].concat().as_bytes()).await.unwrap();
         let mut said = String::new();
-        // The handler fails with the body, so there is no response.
         let _ = stream.read_to_string(&mut said).await;
         assert_eq!((said.as_str(), echo.seen()), ("", vec!["POST /x".to_owned()]), "{garbled:?}");
     }
@@ -181,7 +176,6 @@ async fn an_absolute_target_names_the_host_and_a_higher_minor_version_is_http_1_
         ("GET /x HTTP/1.2\r\nHost: a\r\n\r\n", "/x a HTTP/1.1"),
         ("GET http://b/x HTTP/1.7\r\nHost: a\r\n\r\n", "http://b/x b HTTP/1.1"),
     ] {
-        // The connection persists.
         let last = "GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
         let said = said(&serving, [request, last].concat()).await;
         assert_eq!(statuses(&said), [200, 200], "{request:?}: {said}");
@@ -206,7 +200,6 @@ async fn requests_in_a_row_are_answered_in_order() {
     .await;
     assert_eq!(statuses(&said), [200; 6], "{said}");
     assert!(said.contains("POST /2 ab") && said.contains("POST /4 cd"), "{said}");
-    // The server itself responds to OPTIONS *.
     assert!(said.contains("\r\nallow: GET, HEAD, "), "{said}");
     assert_eq!(echo.seen(), ["GET /1", "POST /2", "HEAD /3", "POST /4", "GET /5"]);
     let head = &said[said.find("\r\n\r\nPOST /2 ab").unwrap()..];
@@ -269,7 +262,6 @@ async fn a_client_that_waits_is_told_to_go_on_only_when_somebody_reads() {
     stream.write_all(["abc", &rest].concat().as_bytes()).await.unwrap();
     let mut said = String::new();
     stream.read_to_string(&mut said).await.unwrap();
-    // The rejected body was never sent, so no request can follow.
     assert_eq!(statuses(&said), [200, 413], "{said}");
 }
 
@@ -285,8 +277,6 @@ async fn a_body_that_nobody_reads_is_in_nobodys_way_unless_it_is_large() {
     assert_eq!(statuses(&said(&serving, upload(600_000)).await), [200], "and the answer is not lost");
 }
 
-/// Responds with the length of a body, without using its data, and whether one of the pieces was a
-/// placeholder.
 async fn counts(request: Request<Body>) -> Result<Response<Body>, Failure> {
     let mut body = request.into_body();
     body.only_count();
@@ -395,7 +385,6 @@ async fn a_header_is_bounded() {
     }
 }
 
-/// Serves one target immediately, and others through `handle`.
 struct Quick;
 
 impl Handler for Quick {
@@ -445,7 +434,7 @@ async fn what_is_plain_can_be_answered_at_once() {
     assert_eq!(statuses(&said(&serving, twice).await), [400]);
 }
 
-/// Responds immediately with a range of a file; the range may exceed the file.
+/// The range may exceed the file.
 struct OfFile(Arc<File>, usize);
 
 impl Handler for OfFile {
@@ -471,7 +460,6 @@ impl Handler for OfFile {
 
 #[tokio::test]
 async fn a_part_of_a_file_is_sent_over_any_connection() {
-    // The minimum for `sendfile`, and more than a socket buffer.
     for length in [FileRange::LEAST, 20_000_000] {
         let body: Vec<_> = (0..length).map(|n| b'a' + u8::try_from(n % 23).unwrap()).collect();
         let mut file = tempfile::tempfile().unwrap();
@@ -484,11 +472,9 @@ async fn a_part_of_a_file_is_sent_over_any_connection() {
                 let response = get(&client, &serving.origin).await.1?;
                 response.into_body().collect(2 * length).await
             };
-            // Several responses on one connection.
             for _ in 0..3 {
                 assert!(read(&serving).await.unwrap() == body, "{length} {security:?}");
             }
-            // The missing part is never sent, and the client detects the truncation.
             let serving = serve(security, server::Config::default(), OfFile(Arc::clone(&file), length + 6));
             assert!(read(&serving).await.is_err(), "{length} {security:?}");
         }
@@ -505,7 +491,6 @@ async fn a_load_balancer_says_who_the_client_is() {
     let ask = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     let header = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\x0a\0\0\x01\x12\x34\0\x50";
     assert!(said(&serving, [&header[..], ask].concat()).await.ends_with("\r\n\r\n192.0.2.7:4660"));
-    // A connection without the header is not served.
     let mut stranger = TcpStream::connect(serving.address).await.unwrap();
     stranger.write_all(ask).await.unwrap();
     let mut said = Vec::new();

@@ -71,7 +71,6 @@ async fn a_server_tells_of_what_another_one_speaks() {
     assert_eq!(response.unwrap().headers()[header::ALT_SVC], expected);
 }
 
-/// A response that announces a UDP port of this machine.
 async fn saying(port: u16) -> Result<Response<Body>, Failure> {
     let mut response = Response::new(Body::empty());
     let field = HeaderValue::from_str(&format!("h3=\":{port}\"")).unwrap();
@@ -159,7 +158,6 @@ async fn a_head_has_a_length_and_no_body() {
 async fn what_breaks_off_is_not_taken_for_whole() {
     let server = serve(Security::Quic, server::Config::default(), async |request: Request<Body>| {
         if request.uri().path() == "/upload" {
-            // A failure of the request body is the handler's failure.
             request.into_body().collect(100).await?;
         }
         let (sender, body) = Body::channel(1);
@@ -168,7 +166,6 @@ async fn what_breaks_off_is_not_taken_for_whole() {
     });
     let client = client(Protocol::Http3, client::Limits::default());
     let mut trace = client::Trace::start(client.clock().now());
-    // Data sent before a stream is reset may be lost, including the head.
     let failure = match client.send(&server.origin, request("GET", Body::empty()), &mut trace).await {
         Ok(response) => response.into_body().collect(100).await.unwrap_err(),
         Err(failure) => failure,
@@ -217,8 +214,7 @@ async fn the_final_response_is_waited_for_and_the_first_interim_one_is_stamped()
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_closed_port_refuses_at_once() {
-    // A port that was bound and closed again: the kernel is unlikely to assign it to another socket in
-    // this short time.
+    // The kernel is unlikely to assign it to another socket in this short time.
     let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let origin: Origin = format!("https://{address}").parse().unwrap();
     let client = client(Protocol::Http3, client::Limits::default());

@@ -20,7 +20,6 @@ fn link(target: &str) -> HeaderMap {
     HeaderMap::from_iter([("link".parse().unwrap(), value)])
 }
 
-/// Sends early hints and responds immediately.
 async fn hinting(request: Request<Body>) -> Result<Response<Body>, Failure> {
     if let Some(interim) = request.extensions().get::<Interim>() {
         interim.send(StatusCode::EARLY_HINTS, link("/style.css"));
@@ -30,14 +29,12 @@ async fn hinting(request: Request<Body>) -> Result<Response<Body>, Failure> {
     Ok(Response::new(Body::whole("done")))
 }
 
-/// The result of a request: statuses and links of interim responses, and the final body.
 struct Came {
     interim: Vec<(u16, String)>,
     body: Bytes,
     trace: Trace,
 }
 
-/// Sends a request; `tell` is called for each interim response.
 async fn ask(
     client: &Client,
     origin: &Origin,
@@ -85,7 +82,6 @@ async fn hints_arrive_while_the_response_is_worked_on() {
                 let interim: &Interim = request.extensions().get().unwrap();
                 for target in ["/a", "/b"] {
                     interim.send(StatusCode::EARLY_HINTS, link(target));
-                    // The handler waits for the client's notification before it responds.
                     seen.notified().await;
                 }
                 Ok(Response::new(Body::whole("done")))
@@ -130,7 +126,6 @@ async fn who_asks_whether_to_go_on_is_told_when_its_body_is_wanted() {
         });
         let client = client(protocol, Default::default());
         for (method, expected, answer) in [("PUT", &[100][..], "sent"), ("POST", &[], "no")] {
-            // The client sends nothing before the 100 response.
             let told = Arc::new(Notify::new());
             let (sender, body) = Body::channel(1);
             let go = Arc::clone(&told);
@@ -149,7 +144,6 @@ async fn who_asks_whether_to_go_on_is_told_when_its_body_is_wanted() {
     }
 }
 
-/// The server's output for these bytes until it closes the connection.
 async fn said(request: &str) -> String {
     let serving = serve_as(Protocol::Http1, hinting);
     let mut stream = TcpStream::connect(serving.address).await.unwrap();

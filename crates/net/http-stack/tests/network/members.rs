@@ -15,7 +15,6 @@ use http_stack::{
 
 use crate::support::{Security, client, request, serve as serve_tls};
 
-/// A directory with the files of an authority.
 pub struct Circle {
     folder: tempfile::TempDir,
     authority: Authority,
@@ -36,7 +35,6 @@ impl Circle {
         self.member_of(&self.path("ca.pem"), name)
     }
 
-    /// A member signed by this authority that trusts another authority.
     fn member_of(&self, authority: &Path, name: &str) -> MeshIdentity {
         let issued = self.authority.issue(name, &[name.to_owned()], None).unwrap();
         let (certificate, key) = (self.path(&format!("{name}.pem")), self.path(&format!("{name}-key.pem")));
@@ -46,8 +44,6 @@ impl Circle {
     }
 }
 
-/// Sends a request under this name to a server; returns the client names seen by the handler, or the
-/// failure.
 async fn ask(name: &str, server: std::net::SocketAddr, config: Config) -> Result<String, String> {
     let known = vec![Known { host: name.to_owned(), port: server.port(), address: server.ip() }];
     let client = Client::new(&Config { known, protocol: Protocol::Http2, ..config }).unwrap();
@@ -77,31 +73,25 @@ async fn members_know_each_other_and_nobody_else() {
     let (fra, _stop) = serve(&circle.member("fra"));
     let as_member = |member| Config { member: Some(member), ..Config::default() };
     assert_eq!(ask("fra", fra, as_member(circle.member("lhr"))).await, Ok("lhr".to_owned()));
-    // The server is another member than the requested one.
     let wrong = ask("syd", fra, as_member(circle.member("lhr"))).await;
     assert_eq!(wrong, Err("tls: certificate for another name".to_owned()));
-    // A member of another group, whether or not it trusts this server.
     let stranger = ask("fra", fra, as_member(other.member("lhr"))).await;
     assert!(stranger.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{stranger:?}");
     let deceived = other.member_of(&circle.path("ca.pem"), "lhr");
     let stranger = ask("fra", fra, as_member(deceived)).await;
     assert!(stranger.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{stranger:?}");
-    // A client without a certificate.
     let trust = Trust::File(circle.path("ca.pem"));
     let nobody = ask("fra", fra, Config { trust, ..Config::default() }).await;
     assert!(nobody.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{nobody:?}");
 }
 
-/// The server's timeout for the next piece of a non-member's body.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Sends a body that pauses for longer than the timeout; the server echoes what it received.
 async fn rest(client: &Client, origin: &Origin) -> Result<Bytes, Failure> {
     let (sender, body) = Body::channel(1);
     tokio::spawn(async move {
         sender.send("a").await.unwrap();
         tokio::time::sleep(2 * PATIENCE).await;
-        // The server may have stopped reading.
         let _ = sender.send("b").await;
         let _ = sender.finish().await;
     });
@@ -138,7 +128,6 @@ async fn a_member_that_was_renewed_is_shown_on_the_same_sockets() {
     let own = circle.member("fra");
     let (address, _stop) = serve(&own);
     let lhr = Config { member: Some(circle.member("lhr")), ..Config::default() };
-    // The files of one member contain another member's certificate.
     let issued = circle.authority.issue("ams", &["ams".to_owned()], None).unwrap();
     std::fs::write(circle.path("fra.pem"), issued.certificate_pem).unwrap();
     std::fs::write(circle.path("fra-key.pem"), issued.key_pem).unwrap();

@@ -17,17 +17,14 @@ use tokio::net::UdpSocket;
 
 use crate::support::{fetch, get, serve_clear};
 
-/// The server's response for a record type.
 #[derive(Debug, Clone)]
 enum Says {
     Has(Vec<IpAddr>),
     NoSuchName,
     Fails,
-    /// No response during the test.
     Nothing,
 }
 
-/// A DNS server that counts its queries.
 struct Dns {
     address: SocketAddr,
     asked: Arc<AtomicUsize>,
@@ -36,7 +33,6 @@ struct Dns {
 }
 
 impl Dns {
-    /// The same response for all names: one for A records, one for AAAA records.
     async fn serve(a: Says, aaaa: Says) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let (address, asked) = (socket.local_addr().unwrap(), Arc::<AtomicUsize>::default());
@@ -87,7 +83,6 @@ fn answer(question: &[u8], says: &Says) -> Option<Vec<u8>> {
         Says::Nothing => return None,
     };
     let mut answer = question.to_vec();
-    // A response with recursion, this code, one question and these answers.
     answer[2..12].copy_from_slice(&[
         0x81,
         0x80 | code,
@@ -105,7 +100,6 @@ fn answer(question: &[u8], says: &Says) -> Option<Vec<u8>> {
             IpAddr::V4(v4) => v4.octets().to_vec(),
             IpAddr::V6(v6) => v6.octets().to_vec(),
         };
-        // The name of the question, its type, class IN, a TTL of one minute.
         answer.extend([
             0xc0,
             12,
@@ -145,7 +139,6 @@ async fn a_given_server_is_asked_once_or_for_each_connection() {
         let (first, second) = (fetch(&client, &origin, "GET").await, fetch(&client, &origin, "GET").await);
         assert!(first.dns.is_some() && !first.is_name_cached);
         assert_eq!((second.dns.is_none(), second.is_name_cached), (asked == 2, asked == 2));
-        // A and AAAA each time.
         assert_eq!(dns.asked.load(Relaxed), asked);
     }
 }
@@ -172,7 +165,6 @@ async fn who_has_ipv4_addresses_does_not_wait_for_ever_for_ipv6_ones() {
 
 #[tokio::test]
 async fn what_comes_later_joins_the_race() {
-    // No server listens on this port over IPv6.
     let serving = serve_clear(async |_| Ok(Response::default()));
     let origin = format!("http://shop.example:{}", serving.address.port()).parse().unwrap();
     let dns = Dns::serve(v4(), v6()).await;
@@ -195,7 +187,6 @@ async fn a_name_without_addresses_has_its_reason() {
         let (trace, failure) = get(&client, &origin).await;
         assert_eq!(failure.err(), Some(expected));
         assert!(trace.connect.is_none());
-        // Failures are not cached.
         let before = dns.asked.load(Relaxed);
         get(&client, &origin).await.1.unwrap_err();
         assert!(dns.asked.load(Relaxed) > before);
@@ -208,7 +199,6 @@ async fn the_last_addresses_outlive_a_failed_refresh() {
     let origin = format!("http://shop.example:{}", serving.address.port()).parse().unwrap();
     for (then, expected) in [
         (Says::Fails, Ok(())),
-        // The client waits 1.8 s.
         (Says::Nothing, Ok(())),
         (Says::NoSuchName, Err(Failure::Dns("no such name"))),
         (Says::Has(Vec::new()), Err(Failure::NoAddress(Family::Any))),
@@ -223,7 +213,6 @@ async fn the_last_addresses_outlive_a_failed_refresh() {
         assert_eq!(response.map(drop), expected, "{then:?}");
         assert!(trace.dns.is_some());
         if matches!(then, Says::Fails) {
-            // The client sends no further query for a while.
             let before = dns.asked.load(Relaxed);
             let (trace, response) = get(&client, &origin).await;
             assert_eq!((response.map(drop), trace.is_name_cached), (Ok(()), true));

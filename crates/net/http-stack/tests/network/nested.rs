@@ -20,9 +20,7 @@ use crate::{
     support::{Security, client, get, request, serve as serve_tls},
 };
 
-/// A server and a nested client, both members.
 struct Pair {
-    /// The client of the shared connection.
     outer: Client,
     nested: Client,
     origin: Origin,
@@ -31,7 +29,6 @@ struct Pair {
 }
 
 impl Pair {
-    /// Limits the number of streams.
     async fn new(streams: usize, config: server::Config, handler: impl Handler) -> Self {
         let circle = Circle::new();
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
@@ -56,19 +53,16 @@ impl Pair {
         get(&self.nested, &self.origin).await.1
     }
 
-    /// The body of the response to a GET, if it is short.
     async fn text(&self) -> String {
         let body = self.get().await.unwrap().into_body().collect(1000).await.unwrap();
         String::from_utf8(body.to_vec()).unwrap()
     }
 
-    /// The number of streams and of connections.
     fn open(&self) -> (usize, usize) {
         (self.nested.connections(&self.origin), self.outer.connections(&self.origin))
     }
 }
 
-/// The flow-control window per stream.
 const WINDOW: u32 = 64 << 10;
 
 #[tokio::test]
@@ -126,12 +120,10 @@ async fn a_body_that_nobody_reads_for_long_holds_up_no_other_and_comes_whole() {
     let unread = pair.get().await.unwrap();
     let read = pair.get().await.unwrap().into_body().collect(long.len()).await.unwrap();
     assert!(read == long);
-    // A non-member's connection would have timed out.
     tokio::time::sleep(2 * PATIENCE).await;
     assert!(unread.into_body().collect(long.len()).await.unwrap() == long);
 }
 
-/// The server's timeout for non-members.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[tokio::test]

@@ -7,7 +7,6 @@ use http_stack::{
 
 use crate::support::{VERSIONS, client, request, serve_as};
 
-/// Responds with a body and the status in the path.
 async fn talkative(request: Request<Body>) -> Result<Response<Body>, Failure> {
     let mut response = Response::new(Body::whole("body"));
     *response.status_mut() = request.uri().path()[1..].parse().unwrap();
@@ -19,7 +18,6 @@ async fn a_head_and_statuses_without_a_body_have_none() {
     for protocol in VERSIONS {
         let server = serve_as(protocol, talkative);
         let client = client(protocol, Limits::default());
-        // The last request shows that no bytes of earlier responses remain on the connection.
         for (method, status, length, body) in [
             ("HEAD", 200, Some("4"), ""),
             ("GET", 204, None, ""),

@@ -16,13 +16,11 @@ use crate::support::{client, get};
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// Responds with the client's address.
 async fn who(request: Request<Body>) -> Result<Response<Body>, Failure> {
     let peer = request.extensions().get::<server::Peer>().unwrap();
     Ok(Response::new(Body::whole(peer.address.ip().to_string())))
 }
 
-/// A connection on which a request was served.
 async fn answered(address: std::net::SocketAddr, front: &[u8]) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(&[front, ASK].concat()).await?;
@@ -32,7 +30,6 @@ async fn answered(address: std::net::SocketAddr, front: &[u8]) -> io::Result<Tcp
     Ok(stream)
 }
 
-/// Waits until this many connections are open.
 async fn until(all: &PerIpLimit, open: u64) {
     while all.open() != open {
         tokio::task::yield_now().await;
@@ -57,7 +54,6 @@ async fn servers_count_together_and_what_is_too_many_is_reset() {
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionReset, "{refused}");
     }
     assert_eq!((all.open(), all.refused()), (3, 2));
-    // Another local address counts as another client.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut stranger = socket.connect(one).await.unwrap();
@@ -89,7 +85,6 @@ async fn behind_a_load_balancer_visitors_count_and_not_their_balancer() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_quic_connection_counts_and_one_too_many_is_refused() {
-    // With a limit of 2, the second connection must first validate its address.
     let all = PerIpLimit::at_most(2);
     let identity = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
     let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_http3(&identity).unwrap();
@@ -104,7 +99,6 @@ async fn a_quic_connection_counts_and_one_too_many_is_refused() {
     assert_eq!((ask(0).await.unwrap(), ask(1).await.unwrap()), ("127.0.0.1".into(), "127.0.0.1".into()));
     let refused = ask(2).await.unwrap_err();
     assert_eq!((all.open(), all.refused()), (2, 1), "{refused}");
-    // Open connections continue, and a raised limit applies immediately.
     ask(0).await.unwrap();
     all.allow(3);
     ask(2).await.unwrap();

@@ -20,7 +20,6 @@ use crate::support::{
     EMPTY, Security, Serving, client, fetch, get, read_head, request, responder, serve, serve_clear, write,
 };
 
-/// A server that responds when permitted by the test, and counts the requests received.
 fn told() -> (Serving, Arc<Semaphore>, Arc<AtomicUsize>) {
     told_with(server::Config::default())
 }
@@ -114,7 +113,6 @@ async fn a_stream_beyond_the_server_s_limit_waits_and_one_beyond_that_is_refused
     let config = server::Config { streams: 1, ..server::Config::default() };
     let (server, told, arrived) = told_with(config);
     let client = client(Protocol::Http2, Limits { waiting: 1, ..Limits::default() });
-    // The client has the server's settings once it has received a response.
     told.add_permits(1);
     fetch(&client, &server.origin, "GET").await;
     let requests: Vec<_> = (0..2)
@@ -142,7 +140,6 @@ async fn a_connection_is_kept_for_as_long_as_it_may_be_idle() {
         let kept = client(protocol, Limits { idle: Duration::MAX, ..Limits::default() });
         for is_first in [true, false] {
             assert_eq!(fetch(&kept, &server.origin, "GET").await.reused, Some(!is_first));
-            // Longer than the idle timeout of 0: the connection is closed by then.
             tokio::time::sleep(Duration::from_millis(5)).await;
             assert_eq!(fetch(&brief, &server.origin, "GET").await.reused, Some(false));
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -176,11 +173,9 @@ async fn the_origin_that_was_idle_longest_gives_way() {
     for number in [0, 1, 0, 2, 0, 1] {
         reused.push(fetch(&client, &servers[number].origin, "GET").await.reused.unwrap());
     }
-    // The third origin replaces the second, which needs a new connection afterwards.
     assert_eq!(reused, [false, false, true, false, true, false]);
 }
 
-/// Responds to the first request of each connection, reads the second, and closes without a response.
 async fn one_request_a_connection(mut stream: tokio::net::TcpStream) {
     if read_head(&mut stream).await.is_some() {
         write(&mut stream, EMPTY).await;
@@ -195,12 +190,10 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     fetch(&client, &server.origin, "GET").await;
     let again = fetch(&client, &server.origin, "PUT").await;
     assert_eq!((again.retried, again.reused, server.connections()), (true, Some(false), 2));
-    // The server may have received it, and repeating it may do harm (RFC 9110 section 9.2.2).
     let mut trace = Trace::start(client.clock().now());
     let post = client.send(&server.origin, request("POST", Body::whole("x")), &mut trace).await;
     assert!(post.unwrap_err().is_lost_connection());
     assert_eq!((trace.retried, server.connections()), (false, 2));
-    // A request with `Once` is not retried either.
     fetch(&client, &server.origin, "GET").await;
     let mut once = request("PUT", Body::whole("x"));
     once.extensions_mut().insert(Once);
@@ -208,7 +201,6 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
     let put = client.send(&server.origin, once, &mut trace).await;
     assert!(put.unwrap_err().is_lost_connection());
     assert_eq!((trace.retried, server.connections()), (false, 3));
-    // A streamed body cannot be sent again.
     fetch(&client, &server.origin, "GET").await;
     let (sender, body) = Body::channel(2);
     sender.send("x").await.unwrap();
@@ -250,7 +242,6 @@ async fn of_an_idle_connection_that_the_server_has_closed_nothing_is_lost() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    // A POST with a streamed body is sent on a new connection.
     let (sender, body) = Body::channel(2);
     sender.send("x").await.unwrap();
     sender.finish().await.unwrap();

@@ -25,7 +25,6 @@ use crate::{
 
 type Fields = &'static [(&'static str, &'static str)];
 
-/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// The handler receives it with its whole body and responds.
@@ -38,21 +37,16 @@ enum Outcome {
 
 use Outcome::{Accepted, Answered, Refused};
 
-/// A request.
 struct Row {
     name: &'static str,
-    /// In the order of transmission.
     head: Fields,
     body: Option<&'static str>,
     trailers: Fields,
     outcome: Outcome,
-    /// The outcome over HTTP/1.1; `None` where lines cannot express the head.
     lines: Option<Outcome>,
-    /// The outcome over HTTP/2.
     http2: Outcome,
 }
 
-/// A request without a body that has one outcome in all versions.
 const fn row(name: &'static str, outcome: Outcome, head: Fields) -> Row {
     Row { name, head, body: None, trailers: &[], outcome, lines: Some(outcome), http2: outcome }
 }
@@ -66,12 +60,10 @@ impl Row {
         Self { trailers, lines: None, ..self }
     }
 
-    /// HTTP/1.1 cannot express this head.
     const fn not_in_lines(self) -> Self {
         Self { lines: None, ..self }
     }
 
-    /// The outcome over HTTP/1.1, where the head is valid.
     const fn in_lines(self, outcome: Outcome) -> Self {
         Self { lines: Some(outcome), ..self }
     }
@@ -84,7 +76,6 @@ impl Row {
         self.head.iter().find(|field| field.0 == name).map(|field| field.1)
     }
 
-    /// The request as HTTP/1.1 lines.
     fn written(&self) -> String {
         let host = self.value(":authority").map(|host| format!("host: {host}\r\n")).unwrap_or_default();
         let (method, path) = (self.value(":method").unwrap_or(""), self.value(":path").unwrap_or(""));
@@ -99,11 +90,9 @@ impl Row {
 
 mod table;
 
-/// Counts the requests that the handler has received with their whole body.
 fn counting(security: Security) -> (Serving, Arc<AtomicUsize>) {
     let seen = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&seen);
-    // The timeout ends a request that waits for more of its body.
     let config = server::Config { read_timeout: Duration::from_secs(2), ..server::Config::default() };
     let server = serve(security, config, move |request: Request<Body>| {
         let counted = Arc::clone(&counted);
@@ -116,10 +105,8 @@ fn counting(security: Security) -> (Serving, Arc<AtomicUsize>) {
     (server, seen)
 }
 
-/// The status that the client receives; `None` if the stream was reset as malformed.
 type Seen = Option<u16>;
 
-/// Sends all rows with an outcome, and compares.
 async fn compare(
     security: Security,
     outcome: fn(&Row) -> Option<Outcome>,
@@ -276,7 +263,6 @@ async fn over_http3() {
             if !row.trailers.is_empty() {
                 frames.extend(bad_clients_http3::frame(1, &section(row.trailers)));
             }
-            // The server may have stopped reading.
             if to.write_all(&frames).await.is_ok() {
                 let _ = to.finish();
             }
@@ -292,7 +278,6 @@ async fn over_http3() {
     .await;
 }
 
-/// The status in the HEADERS frame at the beginning of a response.
 fn status(frame: &[u8]) -> Seen {
     // A length of up to 63 bytes takes one byte, a longer one two (RFC 9000 section 16).
     let payload = match frame[1] >> 6 {

@@ -32,7 +32,6 @@ fn each_accepted_section_is_a_request_in_lines() {
     assert!(asked("request_fields", accepted_sections_are_requests_in_lines) >= 8);
 }
 
-/// Checks all seeds of a target, and returns their number.
 fn asked(target: &str, ask: fn(&[u8])) -> usize {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/seeds").join(target);
     let seeds = fs::read_dir(seeds).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());

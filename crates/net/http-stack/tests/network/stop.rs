@@ -15,7 +15,6 @@ use tokio::{
 
 use crate::support::{Security, Serving, client, get, serve};
 
-/// A server that sends the second half of its body on a signal, and a request to it.
 async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore>, Response<Body>) {
     let told = Arc::new(Semaphore::new(0));
     let wait = Arc::clone(&told);
@@ -26,7 +25,6 @@ async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore
             tokio::spawn(async move {
                 sender.send("half ").await.unwrap();
                 wait.acquire().await.unwrap().forget();
-                // The client may have disconnected.
                 if sender.send("and half").await.is_ok() {
                     let _ = sender.finish().await;
                 }
@@ -44,7 +42,6 @@ async fn requests_in_flight_are_finished_and_others_are_not_begun() {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let (server, told, response) = half_way(protocol, Config::default()).await;
         server.stop.request();
-        // The listening socket is closed when accepting ends.
         while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;
         }

@@ -15,7 +15,6 @@ use crate::support::{Security, VERSIONS, client, request, serve, serve_as, serve
 
 const PIECE: usize = 16 * 1024;
 
-/// Sends `pieces` pieces and counts them in `sent`, while the receiver accepts them.
 fn pieces(pieces: u64, sent: &Arc<AtomicU64>) -> Body {
     let (sender, body) = Body::channel(1);
     let sent = Arc::clone(sent);
@@ -38,7 +37,6 @@ async fn echo(request: Request<Body>) -> Result<Response<Body>, http_stack::Fail
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_echo_of_any_length_comes_back_whole() {
-    // 64 MiB: more than all windows and socket buffers on the path together.
     let total = 4096;
     for security in [Security::Clear, Security::Tls, Security::Quic] {
         for protocol in VERSIONS {
@@ -68,7 +66,6 @@ async fn an_echo_of_any_length_comes_back_whole() {
     }
 }
 
-/// How much a sender may send before the receiver reads.
 async fn sent_unread(protocol: Protocol, answer: fn(Arc<AtomicU64>) -> Response<Body>) -> u64 {
     let sent: Arc<AtomicU64> = Arc::default();
     let counted = Arc::clone(&sent);
@@ -98,13 +95,12 @@ async fn sent_unread(protocol: Protocol, answer: fn(Arc<AtomicU64>) -> Response<
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_response_that_nobody_reads_is_held_back_at_its_source() {
-    // An endless body: without backpressure the counter would never stop.
     let endless = |sent: Arc<AtomicU64>| Response::new(pieces(u64::MAX, &sent));
     for protocol in VERSIONS {
         let unread = sent_unread(protocol, endless).await;
-        // The kernel's two buffers (the maximum of tcp_wmem and tcp_rmem, 4 and 6 MiB by default; 32 MiB
-        // each as a margin for tuned systems), a window of 1 MiB, and what h2 buffers for one stream.
-        // For HTTP/3, the window and the 10 MB that quinn buffers until they are acknowledged.
+        // The kernel's two buffers (the maximum of tcp_wmem and tcp_rmem, 4 and 6 MiB by default;
+        // 32 MiB each as a margin for tuned systems), a window of 1 MiB, and what h2 buffers for
+        // one stream.
         assert!(unread < 66 << 20, "{protocol:?}: {unread} bytes");
     }
 }

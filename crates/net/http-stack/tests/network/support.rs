@@ -19,7 +19,6 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// A server with the given handler.
 pub struct Serving {
     pub origin: Origin,
     pub address: SocketAddr,
@@ -31,7 +30,6 @@ pub struct Serving {
 pub enum Security {
     Clear,
     Tls,
-    /// TLS, and HTTP/3 in addition to the other versions.
     Quic,
 }
 
@@ -55,7 +53,6 @@ pub fn serve_clear(handler: impl Handler) -> Serving {
     serve(Security::Clear, server::Config::default(), handler)
 }
 
-/// A server with default limits, over the transport that `protocol` needs.
 pub fn serve_as(protocol: Protocol, handler: impl Handler) -> Serving {
     let security = if protocol == Protocol::Http3 { Security::Quic } else { Security::Clear };
     serve(security, server::Config::default(), handler)
@@ -72,14 +69,12 @@ pub fn request(method: &str, body: Body) -> Request<Body> {
     Request::builder().method(method).uri("/").body(body).unwrap()
 }
 
-/// Sends a GET and reads only the head of the response.
 pub async fn get(client: &Client, origin: &Origin) -> (Trace, Result<Response<Body>, Failure>) {
     let mut trace = Trace::start(client.clock().now());
     let response = client.send(origin, request("GET", Body::empty()), &mut trace).await;
     (trace, response)
 }
 
-/// Sends a request that must succeed, and reads the response to its end.
 pub async fn fetch(client: &Client, origin: &Origin, method: &str) -> Trace {
     let mut trace = Trace::start(client.clock().now());
     let response = client.send(origin, request(method, Body::empty()), &mut trace).await.unwrap();
@@ -87,7 +82,6 @@ pub async fn fetch(client: &Client, origin: &Origin, method: &str) -> Trace {
     trace
 }
 
-/// A raw TCP server: runs `answer` for each connection, and counts connections.
 pub struct Responder {
     pub origin: Origin,
     connections: Arc<AtomicUsize>,
@@ -117,7 +111,6 @@ impl Responder {
     }
 }
 
-/// A raw QUIC endpoint that offers HTTP/3, and its origin.
 pub fn quic() -> (quinn::Endpoint, Origin) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
@@ -136,7 +129,6 @@ pub fn quic() -> (quinn::Endpoint, Origin) {
     (endpoint, origin)
 }
 
-/// Reads the head of the next request; `None` at the end of the connection.
 pub async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -20,7 +20,6 @@ use crate::support::request;
 
 const NAME: &str = "shop.example";
 
-/// A server with this certificate and an empty response, which runs as long as the test process.
 fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
     let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -36,7 +35,6 @@ fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
         for stream in listener.incoming() {
             let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut tls = StreamOwned::new(connection, stream.unwrap());
-            // A client that refused the certificate has disconnected.
             let _ = tls.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
             let _ = tls.flush();
             let _ = std::io::copy(&mut tls, &mut std::io::sink());
@@ -45,14 +43,12 @@ fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
     address
 }
 
-/// The result of a request.
 struct Answer {
     error: Option<String>,
     status: Option<u16>,
     trace: Trace,
 }
 
-/// Sends a request to the server as `name`, trusting the certificates in this PEM text.
 fn ask(server: &SocketAddr, name: &str, pem: &str) -> Answer {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), pem).unwrap();

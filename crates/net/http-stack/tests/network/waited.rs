@@ -8,7 +8,6 @@ use http_stack::{
 
 use crate::support::{Security, client, get, serve};
 
-/// Whether one of these requests has a waiting time.
 async fn is_told(security: Security, protocol: Protocol, tells_waits: bool, requests: usize) -> bool {
     let config = server::Config { tells_waits, ..server::Config::default() };
     let server = serve(security, config, async |request: Request<Body>| {
@@ -32,7 +31,6 @@ async fn a_request_says_how_long_it_waited_only_if_that_is_wanted() {
     for security in [Security::Clear, Security::Tls] {
         for protocol in [Protocol::Http1, Protocol::Http2] {
             assert!(!is_told(security, protocol, false, 3).await, "{security:?} {protocol:?}");
-            // The kernel enables time stamps asynchronously.
             assert!(is_told(security, protocol, true, 10_000).await, "{security:?} {protocol:?}");
         }
     }

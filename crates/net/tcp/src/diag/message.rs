@@ -9,8 +9,6 @@ use crate::{
     netlink::{Attributes, array, attributes},
 };
 
-/// `struct inet_diag_req_v2` for all sockets of a family, or for one socket, with all attributes. The
-/// protocol is also an attribute, because that of MPTCP exceeds the byte in the structure.
 pub(crate) fn request(family: u8, protocol: u32, states: States, id: Option<&[u8; 48]>) -> Vec<u8> {
     let mut header = [0; 56];
     header[0] = family;
@@ -21,7 +19,6 @@ pub(crate) fn request(family: u8, protocol: u32, states: States, id: Option<&[u8
     Attributes::default().with(INET_DIAG_REQ_PROTOCOL, &protocol.to_ne_bytes()).after(&header)
 }
 
-/// The socket in a `struct inet_diag_msg` and the attributes after it.
 pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
     let [family, state, timer, _] = array(message, 0)?;
     let word = |offset| array(message, offset).map(u32::from_ne_bytes);
@@ -67,7 +64,6 @@ fn end(key: &Key, port: usize, address: usize) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, u16::from_be_bytes(array(&key.id, port)?)))
 }
 
-/// The `struct inet_diag_sockid` of a connection without a device and with any cookie.
 pub(super) fn key(local: SocketAddr, remote: SocketAddr) -> Key {
     let mut id = [0; 48];
     let family = match (local.ip().to_canonical(), remote.ip().to_canonical()) {
@@ -111,7 +107,7 @@ pub(super) fn memory(value: &[u8]) -> Option<Memory> {
     })
 }
 
-/// The token of the connection in a subflow's `INET_DIAG_ULP_INFO`; `None` for other protocols on top of TCP.
+/// `None` for other protocols on top of TCP.
 fn token(upper: &[u8]) -> Option<u32> {
     let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
     let inner = find(upper, INET_ULP_INFO_MPTCP)?;

@@ -1,8 +1,7 @@
 //! MPTCP connections above TCP sockets: the token of a subflow's connection, and the state of that
 //! connection.
 //!
-//! The queues of a subflow do not show the speed of its connection: received data moves to the connection's
-//! queue, and the advertised window is the connection's.
+//! The queues of a subflow do not show the speed of its connection.
 
 use super::message::{
     AF_INET, DIAG_HEADER, INET_DIAG_INFO, INET_DIAG_SKMEMINFO, memory, request as request_for,
@@ -37,14 +36,13 @@ impl Multipath {
     }
 }
 
-/// A request for the connection with this token, which is passed in the field of the cookie.
+/// The token is passed in the field of the cookie.
 pub(super) fn request(token: u32) -> Vec<u8> {
     let mut id = [0; 48];
     id[COOKIE..COOKIE + 4].copy_from_slice(&token.to_ne_bytes());
     request_for(AF_INET, IPPROTO_MPTCP, States::ALL, Some(&id))
 }
 
-/// Offset of `idiag_cookie` in `struct inet_diag_sockid`.
 const COOKIE: usize = 40;
 // linux/mptcp.h: offsets of mptcpi_write_seq and mptcpi_snd_una.
 const WRITE_SEQ: usize = 16;

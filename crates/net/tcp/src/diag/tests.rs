@@ -1,10 +1,7 @@
 //! Captured messages of five kernels compared with the output of `ss` at the same moment, and truncated
 //! messages.
 //!
-//! The near end of a connection sent 2 000 000 bytes and the far end read them; then the far end sent and the
-//! near end did not read. Linux 5.10, 6.1, 6.12 and 7.3 are Debian's, with 10 ms of netem each way on
-//! loopback; on 6.18 loopback only. `ss` is that of iproute2 7.3.0. Only time-dependent values changed
-//! between the message and the query of ss.
+//! `ss` is that of iproute2 7.3.0.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -16,7 +13,6 @@ use super::{
 };
 use crate::{info::Options, netlink::attributes};
 
-/// A kernel, the size of its `tcp_info`, the number of captured messages, and the messages.
 const CAPTURED: [(&str, usize, usize, &str); 5] = [
     ("5.10", 232, 7, include_str!("captured/5.10.txt")),
     ("6.1", 232, 7, include_str!("captured/6.1.txt")),
@@ -25,7 +21,7 @@ const CAPTURED: [(&str, usize, usize, &str); 5] = [
     ("7.3", 280, 7, include_str!("captured/7.3.txt")),
 ];
 
-/// One socket: the end of the connection, the message of the kernel, and the line of ss.
+/// The end of the connection, the message of the kernel, and the line of ss.
 struct Sight {
     end: &'static str,
     message: Vec<u8>,
@@ -73,12 +69,10 @@ fn what_the_programs_did_is_told() {
                 assert_eq!(u64::from(seen.receive_queue), info.bytes_received, "{case}: nothing was read");
             } else {
                 assert_eq!(info.bytes_received, 2_000_000, "{case}");
-                // 300 000 bytes were written.
                 assert_eq!(u64::from(seen.send_queue), 300_000 - info.bytes_acked, "{case}");
                 assert_eq!((info.notsent_bytes, info.snd_wnd), (seen.send_queue, Some(0)), "{case}");
                 assert!(info.rwnd_limited_us <= info.busy_time_us, "{case}");
             }
-            // The memory includes the kernel's metadata, which the queue does not.
             assert!(memory.rmem_alloc >= seen.receive_queue, "{case}");
             assert_eq!(
                 (info.rcv_wnd.is_some(), info.received_ce.is_some()),
@@ -100,9 +94,7 @@ fn a_congestion_control_tells_of_itself() {
             assert_eq!(seen.congestion.as_deref(), Some(name), "{kernel} {end}");
             let fits = match (name, seen.model) {
                 ("cubic", None) => true,
-                // Netem adds 20 ms, and TCP has measured the same minimum round trip.
                 ("bbr", Some(Model::Bbr { min_rtt_us, .. })) => min_rtt_us == info.min_rtt_us,
-                // The minimum since it began does not exceed the minimum since its latest decision.
                 ("vegas", Some(Model::Vegas { is_enabled, rtt_us, min_rtt_us, .. })) => {
                     is_enabled && (20_000..=min_rtt_us).contains(&rtt_us)
                 }
@@ -144,7 +136,6 @@ fn a_message_that_is_cut_off_is_no_other() {
         for cut in 0..message.len() {
             let left = socket(&message[..cut]);
             assert_eq!(left.is_some(), cut >= DIAG_HEADER);
-            // A truncated message has only attributes of the complete message.
             let Some(left) = left else { continue };
             assert!(left.info.is_none() || left.info == whole.info);
             assert!(left.memory.is_none() || left.memory == whole.memory);
@@ -169,14 +160,12 @@ proptest! {
     }
 }
 
-/// Offset and bytes of the `tcp_info` of a message.
 fn info_of(message: &[u8]) -> (usize, &[u8]) {
     let (_, info) = attributes(&message[DIAG_HEADER..]).find(|(kind, _)| *kind == INET_DIAG_INFO).unwrap();
     (info.as_ptr().addr() - message.as_ptr().addr(), info)
 }
 
-/// The values that ss prints for a socket, without those that change with time; `send` is computed by ss
-/// itself; `ecnseen` is a bit without a name in [`Options`].
+/// `ecnseen` is a bit without a name in [`Options`].
 fn theirs(line: &str) -> BTreeSet<String> {
     const MOVED_ON: [&str; 8] = [
         "timer:",
@@ -188,7 +177,6 @@ fn theirs(line: &str) -> BTreeSet<String> {
         "sndbuf_limited:",
         "ecnseen",
     ];
-    // A rate follows its name.
     let joined = line.replace("pacing_rate ", "pacing_rate:").replace("delivery_rate ", "delivery_rate:");
     let (before, after) = joined.split_once("send ").unwrap();
     let rest = after.split_once(' ').unwrap().1;
@@ -219,7 +207,6 @@ fn ours(socket: &Socket) -> BTreeSet<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The address of a dual-stack socket is printed as IPv4-mapped.
 fn end(socket: &Socket, address: SocketAddr) -> String {
     if socket.key.family == 2 {
         address.to_string()
@@ -250,7 +237,6 @@ fn model(line: &mut String, model: Option<Model>) {
             let mark = u8::from(is_marked);
             write!(line, " dctcp:(ce_state:{mark},alpha:{alpha},ab_ecn:{marked_bytes},ab_tot:{total_bytes})")
         }
-        // Not printed.
         Some(Model::Vegas { .. }) | None => Ok(()),
     }
     .unwrap();
@@ -273,7 +259,6 @@ fn numbers(line: &mut String, info: &Info) {
         line.push_str(" app_limited");
     }
     let bits = |rate: u64| format!("{}bps", rate * 8);
-    // Values that are 0 or initial are not printed.
     let shown = [
         ("backoff", u64::from(info.backoff), 0),
         ("mss", info.snd_mss.into(), 0),
@@ -330,7 +315,6 @@ fn ms(us: u32) -> String {
     six_digits(f64::from(us) / 1e3)
 }
 
-/// Formats a number from 0.0001 to a million like C's `%g`.
 fn six_digits(number: f64) -> String {
     let whole = number.log10().floor().max(0.0);
     let scale = 10_f64.powf(5.0 - whole);

@@ -20,8 +20,6 @@ struct Ceiling {
 }
 
 impl Case<'_> {
-    /// Further limits that are close to the first one, each as a separate finding. The first finding is
-    /// annotated with them.
     pub(super) fn beside_limit(
         &self,
         limit: Limit,
@@ -57,8 +55,6 @@ impl Case<'_> {
             .collect()
     }
 
-    /// The rate of each limit that was reached. A buffer that was never full may be larger than observed, or
-    /// grow.
     fn ceilings(&self, weights: &Shares) -> Vec<Ceiling> {
         let figures = &self.figures;
         let mut all = Vec::new();

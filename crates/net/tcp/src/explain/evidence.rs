@@ -9,7 +9,6 @@ impl Case<'_> {
         format!("held by {what} for {} of {}{counted}", text::share(share), text::time(self.figures.seconds))
     }
 
-    /// The rate that a window permits (window / round trip), and the window for the next power of ten.
     pub(super) fn ceiling(&self, window: u32, rtt: f64) -> String {
         let ceiling = f64::from(window) * 8.0 / rtt;
         let wanted = 10_f64.powf(ceiling.log10().ceil());
@@ -62,7 +61,6 @@ impl Case<'_> {
         )
     }
 
-    /// Advice to use a congestion control that does not treat every loss as congestion.
     pub(super) fn use_bbr(&self) -> String {
         let known = self.around.settings.tcp_available_congestion_control.as_ref();
         let is_there = known.is_none_or(|all| all.iter().any(|each| each == "bbr"));
@@ -103,5 +101,4 @@ impl Case<'_> {
     }
 }
 
-/// A limit that the kernel does not count.
 pub(super) const PROGRAM: &str = "its program";

@@ -8,12 +8,12 @@ use crate::{
 
 #[derive(Debug)]
 pub(super) struct Figures<'a> {
-    /// The first sample; for a connection with a single sample, its initial values.
+    /// For a connection with a single sample, its initial values.
     pub before: Info,
     pub now: &'a Info,
     pub socket: &'a Socket,
     pub looks: &'a [Look],
-    /// The time between them, s; for a connection with a single sample, its total busy time.
+    /// For a connection with a single sample, its total busy time.
     pub seconds: f64,
 }
 
@@ -36,8 +36,7 @@ impl<'a> Figures<'a> {
         self.looks.iter().filter_map(|look| Some((&look.socket, look.socket.info.as_ref()?)))
     }
 
-    /// The role of this end. Without transferred bytes, unsent bytes make a sender, and unread bytes a
-    /// receiver.
+    /// Without transferred bytes, unsent bytes make a sender, and unread bytes a receiver.
     pub(super) fn role(&self) -> Role {
         let (acked, received) = (self.acked(), self.received());
         match (acked, received) {
@@ -73,7 +72,6 @@ impl<'a> Figures<'a> {
         self.since(|info| info.dsack_dups).unwrap_or(0)
     }
 
-    /// The increase of a counter that may be absent.
     pub(super) fn since(&self, counter: impl Fn(&Info) -> Option<u32>) -> Option<u32> {
         Some(counter(self.now)?.wrapping_sub(counter(&self.before).unwrap_or(0)))
     }
@@ -82,16 +80,13 @@ impl<'a> Figures<'a> {
         self.acked() == 0 && self.received() == 0
     }
 
-    /// Whether the peer had closed the connection before the observation, and this end keeps it open without
-    /// sending.
     pub(super) fn is_left_open(&self) -> bool {
         let is_half_closed = self.looks.iter().all(|look| look.socket.state == State::CloseWait);
         is_half_closed && self.socket.inode != 0 && self.is_silent() && self.socket.send_queue == 0
     }
 
-    /// Whether the peer's window was the same in nearly all samples. This is the case if its program reads
-    /// immediately: a slow reader leaves a varying amount unread. Occasional dips are ignored, because any
-    /// program may wait for a processor. For a subflow the result is meaningless, because the window is its
+    /// The window is constant if its program reads immediately: a slow reader leaves a varying
+    /// amount unread. For a subflow the result is meaningless, because the window is its
     /// connection's.
     pub(super) fn has_constant_window(&self) -> bool {
         let windows = || self.infos().filter_map(|(_, info)| info.snd_wnd);
@@ -100,7 +95,7 @@ impl<'a> Figures<'a> {
         !self.is_subflow() && smaller * 10 <= windows().count()
     }
 
-    /// The increase of a time that may be absent, us.
+    /// In microseconds.
     pub(super) fn grown_us(&self, time: impl Fn(&Info) -> Option<u64>) -> Option<u64> {
         Some(time(self.now)?.saturating_sub(time(&self.before).unwrap_or(0)))
     }
@@ -109,14 +104,11 @@ impl<'a> Figures<'a> {
         self.looks.iter().any(|look| look.multipath.is_some())
     }
 
-    /// Whether its program has data to send in the last sample: in this socket or, for a subflow, in its
-    /// connection.
     fn has_pending(&self) -> bool {
         let above = self.looks.last().and_then(|look| look.multipath);
         self.socket.send_queue > 0 || above.is_some_and(|connection| connection.pending > 0)
     }
 
-    /// Whether there is unread data in the last sample: in this socket or, for a subflow, in its connection.
     fn has_unread(&self) -> bool {
         let above = self.looks.last().and_then(|look| look.multipath);
         self.socket.receive_queue > 0 || above.is_some_and(|connection| connection.memory.rmem_alloc > 0)
@@ -139,7 +131,7 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// The usual round-trip time, s: the median of the samples. A receiver that does not send has only the
+    /// In seconds, the median of the samples. A receiver that does not send has only the
     /// handshake's.
     pub(super) fn rtt(&self) -> Option<f64> {
         self.rtt_us().map(|us| f64::from(us) / 1e6)
@@ -149,7 +141,7 @@ impl<'a> Figures<'a> {
         median(self.infos().map(|(_, info)| info.rtt_us)).filter(|&us| us > 0)
     }
 
-    /// The minimum round-trip time, s.
+    /// In seconds.
     pub(super) fn min_rtt(&self) -> Option<f64> {
         self.min_rtt_us().map(|us| f64::from(us) / 1e6)
     }
@@ -158,23 +150,19 @@ impl<'a> Figures<'a> {
         self.now.least_rtt_us()
     }
 
-    /// The queueing delay on the path, s: the usual minus the minimum round trip.
+    /// In seconds: the usual minus the minimum round trip.
     pub(super) fn queueing(&self) -> f64 {
         self.rtt().zip(self.min_rtt()).map_or(0.0, |(usual, least)| (usual - least).max(0.0))
     }
 
-    /// Whether the queue on the path is so long that more packets would only wait longer.
     pub(super) fn has_standing_queue(&self) -> bool {
         self.waits_for(STANDING_QUEUE)
     }
 
-    /// Whether there is a queue on the path, which limits a connection whose window fills the path.
     pub(super) fn has_queue(&self) -> bool {
         self.waits_for(QUEUE)
     }
 
-    /// Whether packets wait for longer than this share of the minimum round trip, after subtraction of the
-    /// variation between packets.
     fn waits_for(&self, share: f64) -> bool {
         let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
         self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
@@ -186,21 +174,18 @@ impl<'a> Figures<'a> {
         self.min_rtt().is_some_and(|least| self.queueing() > least * LONG_QUEUE)
     }
 
-    /// Whether the queue is longer than the sender's own bursts. A sender paced by congestion control creates
-    /// no queue by itself. Other senders write a burst per round trip, and each packet waits up to a round
-    /// trip for the packets before it.
+    /// Whether the queue is longer than the sender's own bursts. Other senders write a burst per
+    /// round trip, and each packet waits up to a round trip for the packets before it.
     pub(super) fn has_queue_beyond_bursts(&self) -> bool {
         let is_paced = self.has_model();
         self.min_rtt()
             .is_some_and(|least| self.queueing() > least * if is_paced { PACED_QUEUE } else { BURST_QUEUE })
     }
 
-    /// Whether congestion control paces by a model of the path and tolerates single losses.
     pub(super) fn has_model(&self) -> bool {
         matches!(self.socket.model, Some(Model::Bbr { .. }))
     }
 
-    /// Values that this kernel does not report and that would be needed here.
     pub(super) fn missing(&self) -> Vec<String> {
         let Info { busy_time_us, snd_wnd, rcv_wnd, dsack_dups, .. } = self.now;
         [
@@ -220,12 +205,11 @@ pub(super) fn outstanding(socket: &Socket, info: &Info) -> u32 {
     socket.send_queue.saturating_sub(info.notsent_bytes)
 }
 
-/// Unread bytes. A subflow's unread data is in its connection; that number includes the kernel's metadata.
+/// A subflow's unread data is in its connection; that number includes the kernel's metadata.
 pub(super) fn unread(look: &Look) -> u32 {
     look.multipath.map_or(look.socket.receive_queue, |connection| connection.memory.rmem_alloc)
 }
 
-/// The median; of an even number of values, the lower one.
 pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
     let mut values: Vec<_> = values.collect();
     values.sort_unstable();

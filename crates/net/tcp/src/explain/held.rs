@@ -1,8 +1,7 @@
 //! Divides a sender's time by the limiting factor.
 //!
-//! The kernel counts the time with data to send, and the parts of it that were limited by the peer's window
-//! and by the send buffer. It does not divide the rest, and does not detect a full send buffer of which some
-//! data is still unsent. The samples cover both.
+//! The kernel counts the time with data to send, and the parts of it that were limited by the
+//! peer's window and by the send buffer.
 
 use super::{
     Case, Figures, Look, Shares,
@@ -10,9 +9,7 @@ use super::{
 };
 use crate::{Info, diag::Multipath};
 
-/// Two divisions of a sender's time.
 pub(super) struct Division {
-    /// The kernel's times if available, with only the rest divided by the samples.
     pub shares: Shares,
     /// The weight of each limit. Differs from the kernel's times for a full buffer with a little unsent data,
     /// and for a window from which BBR derived its rate.
@@ -28,7 +25,6 @@ impl Case<'_> {
         let [mut shares, mut weights] = times
             .map_or_else(|| [tally.alone(); 2], |times| [tally.between(&times), tally.within(&times)])
             .map(Shares::normalised);
-        // A growing buffer follows the congestion window.
         if send_buffer::grows(self) {
             weights.congestion_window += std::mem::take(&mut weights.send_buffer);
         }
@@ -50,8 +46,6 @@ impl Case<'_> {
         Division { shares, weights }
     }
 
-    /// Whether BBR reaches the window when it probes for bandwidth, so that its rate may come from the
-    /// window.
     pub(super) fn meets_window(&self, weights: Shares) -> bool {
         self.figures.has_model() && weights.receiver_window + weights.receiver_application >= MET
     }
@@ -61,21 +55,16 @@ impl Case<'_> {
 enum Held {
     Idle,
     Application,
-    /// Its buffer is full, and nearly all of it is in flight.
     SendBuffer,
     ReceiverWindow,
-    /// The rate that its program set.
     Pacing,
-    /// Nagle's algorithm: a small segment waits for the acknowledgement of another.
+    /// A small segment waits for the acknowledgement of another.
     Nagle,
     CongestionWindow,
 }
 
-/// Number of samples for each limiting factor.
 struct Tally {
-    /// All data was acknowledged.
     idle: f64,
-    /// All data was sent, and not all acknowledged.
     trickling: f64,
     buffer: f64,
     window: f64,
@@ -103,7 +92,6 @@ impl Tally {
         }
     }
 
-    /// Whether there was no unsent data in at least a fifth of the samples. On a full path that is rare.
     fn is_often_drained(&self) -> bool {
         let drained = self.idle + self.trickling;
         drained * 4.0 >= self.buffer + self.window + self.pacing + self.nagle + self.congestion
@@ -121,7 +109,6 @@ impl Tally {
         }
     }
 
-    /// The weights: the kernel's times, and the samples for the time that the kernel does not divide.
     fn within(&self, times: &Times) -> Shares {
         let sum = self.trickling + self.buffer + self.pacing + self.nagle + self.congestion;
         let part = |looks: f64| if sum > 0.0 { times.rest * looks / sum } else { 0.0 };
@@ -137,8 +124,6 @@ impl Tally {
         }
     }
 
-    /// As [`Self::within`], but with only the kernel's time for the send buffer: for the rest of its time,
-    /// data was in flight.
     fn between(&self, times: &Times) -> Shares {
         let within = self.within(times);
         let under_way = within.send_buffer - times.buffer;

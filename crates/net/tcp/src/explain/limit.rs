@@ -1,6 +1,4 @@
 //! The possible limits of a connection, with a file for each: its detection, its sentence, and its advice.
-//!
-//! `sender`, `receiver`, `network` and `state` use these files to select the limit.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -34,8 +34,7 @@ pub struct Listener {
 pub struct Queue {
     /// Number of waiting connections.
     pub waiting: u32,
-    /// The limit: the backlog of `listen()`, at most `net.core.somaxconn`. The kernel admits one more
-    /// connection.
+    /// The limit: the backlog of `listen()`, at most `net.core.somaxconn`.
     pub most: u32,
     /// Total of dropped packets. Absent before Linux 4.8.
     pub drops: Option<u32>,
@@ -67,8 +66,6 @@ impl Listener {
         }
     }
 
-    /// Whether its queue was full at the beginning and at the end; or at one of them, with dropped
-    /// connections in between.
     pub(super) fn is_full(&self) -> bool {
         let Some(after) = self.after else { return false };
         match [self.before.is_full(), after.is_full()] {

@@ -6,7 +6,6 @@ use super::{
 };
 
 impl Case<'_> {
-    /// The cause of the limiting congestion window, given the division of the time.
     pub(super) fn network(&self, weights: Shares) -> (Limit, Finding) {
         let figures = &self.figures;
         let is_hurt = loss::hurts(figures);
@@ -15,7 +14,6 @@ impl Case<'_> {
             return (Limit::Reordering, reordering::finding(self));
         }
         let has_queue = path::has_queue(figures);
-        // On a full path, packets wait in its queue before they are lost.
         if is_hurt && !has_queue {
             return self.path_or_loss();
         }
@@ -34,9 +32,9 @@ impl Case<'_> {
         (Limit::CongestionWindow, congestion_window::finding(self))
     }
 
-    /// The cause of losses. A short queue (CoDel, RFC 8289) drops packets long before it is full, and a
-    /// connection that reduced its rate fills it again: packets wait in some samples. With other causes of
-    /// loss they wait in almost no sample.
+    /// A short queue (CoDel, RFC 8289) drops packets long before it is full, and a connection that
+    /// reduced its rate fills it again: packets wait in some samples. With other causes of loss
+    /// they wait in almost no sample.
     fn path_or_loss(&self) -> (Limit, Finding) {
         if path::share(&self.figures) >= path::OFTEN {
             (Limit::Path, path::finding(self))
@@ -46,7 +44,6 @@ impl Case<'_> {
     }
 }
 
-/// The share of the samples with a limit of the network; `None` for limits that samples do not distinguish.
 pub(super) fn share_of_looks(figures: &Figures<'_>, limit: Limit) -> Option<f64> {
     match limit {
         Limit::Path if !figures.has_model() => Some(path::share(figures)),

@@ -65,7 +65,6 @@ impl Observer {
         if seen.is_empty() && ended == 0 && !has_full && self.filter != Filter::default() {
             return Err(self.nothing(own.is_some()));
         }
-        // Done now, because the time would otherwise be spent sleeping.
         let processes = own.unwrap_or_else(Processes::all);
         let (kernel, settings) = (Version::running().ok(), Settings::read()?);
         let watched = most_active(&seen);
@@ -103,8 +102,7 @@ impl Observer {
         Ok(Observation { kernel, ports: ports.collect(), settings, connections: seen, listeners, ended })
     }
 
-    /// The first sample of all selected connections, and the ports in use. All listeners are included,
-    /// because a selected connection may wait for any of them.
+    /// All listeners are included, because a selected connection may wait for any of them.
     fn begin(&self, own: Option<&Processes>, clock: Clock) -> Result<Beginning, Error> {
         let mut beginning = Beginning::default();
         let Beginning { seen, listeners, count, ended } = &mut beginning;
@@ -117,7 +115,6 @@ impl Observer {
             } else if is_asked_for && socket.state == State::TimeWait {
                 *ended += 1;
             } else if is_asked_for && socket.info.is_some() {
-                // Most connections have two samples.
                 let mut looks = Vec::with_capacity(2);
                 looks.push(Look { at: clock.now(), socket, multipath: None });
                 seen.push(Seen { looks, has_closed: false, process: None, chosen: None });
@@ -153,8 +150,6 @@ impl Observer {
         Ok(())
     }
 
-    /// The last sample of each remaining connection. A connection that only waits for the peer's FIN has no
-    /// `tcp_info`.
     fn end(&self, seen: &mut [Seen], listeners: &mut [Listener], clock: Clock) -> Result<(), Error> {
         let mut queues: HashMap<Key, &mut Listener> =
             listeners.iter_mut().map(|each| (each.key, each)).collect();
@@ -210,7 +205,6 @@ struct Beginning {
     seen: Vec<Seen>,
     listeners: Vec<Listener>,
     count: Count,
-    /// Connections in `TIME_WAIT`.
     ended: u64,
 }
 
@@ -224,7 +218,6 @@ impl Filter {
     }
 }
 
-/// Active connections, at most [`MOST_WATCHED`]: data is queued, or was transferred recently.
 fn most_active(seen: &[Seen]) -> Vec<usize> {
     let idle_ms = |socket: &Socket| {
         let info = socket.info.as_ref();
@@ -253,7 +246,6 @@ mod tests {
     use super::*;
     use crate::{alone::alone, explain::judge};
 
-    /// The peer has not closed: this end is in `FIN_WAIT_2`, in which the kernel keeps little state.
     #[test]
     fn a_connection_that_this_end_closes_meanwhile_is_explained() {
         alone("explain::observe::tests::a_connection_that_this_end_closes_meanwhile_is_explained", || {
@@ -268,7 +260,6 @@ mod tests {
                 if let Some(mut client) = client.take() {
                     client.write_all(&[0; 1000]).unwrap();
                     drop(client);
-                    // The end of file shows that the peer has received the FIN.
                     assert_eq!(server.read_to_end(&mut Vec::new()).unwrap(), 1000);
                 }
                 ControlFlow::Continue(())

@@ -11,9 +11,7 @@ use super::{Figures, Listener, Observation, Role};
 #[derive(Debug, Default)]
 pub(super) struct Surroundings {
     senders: BTreeMap<IpAddr, Others>,
-    /// Number of connections to each host that received data or acknowledgements.
     answered: HashMap<IpAddr, usize>,
-    /// Number of connections of each process that the peer has closed and the process has not.
     left_open: HashMap<u32, usize>,
     full: Vec<(SocketAddr, String)>,
 }
@@ -48,7 +46,6 @@ impl Surroundings {
         all
     }
 
-    /// The other connections that send to the same host; empty if their rate is negligible.
     pub(super) fn senders_beside(&self, figures: &Figures<'_>) -> Others {
         let together = self.senders.get(&figures.socket.remote.ip()).copied().unwrap_or_default();
         let own = Others { count: u32::from(sends(figures)), rate: figures.rate() };
@@ -56,13 +53,11 @@ impl Surroundings {
         if others.rate >= own.rate * WORTH_SAYING { others } else { Others::default() }
     }
 
-    /// Number of other connections to the same host with responses.
     pub(super) fn answered_beside(&self, figures: &Figures<'_>) -> usize {
         let all = self.answered.get(&figures.socket.remote.ip()).copied().unwrap_or_default();
         all - usize::from(is_answered(figures))
     }
 
-    /// Number of connections of a process that the peer has closed and the process has not.
     pub(super) fn left_open_by(&self, pid: u32) -> usize {
         self.left_open.get(&pid).copied().unwrap_or_default()
     }
@@ -81,5 +76,4 @@ fn is_answered(figures: &Figures<'_>) -> bool {
     !figures.is_silent()
 }
 
-/// Connections below this share of another's rate are negligible.
 const WORTH_SAYING: f64 = 0.05;

@@ -28,8 +28,8 @@ pub struct PortUse {
 }
 
 impl PortUse {
-    /// Ports that are unavailable to a new connection. Ports in `TIME_WAIT` are available after a second
-    /// where the kernel reuses them, by default on loopback; there the search is short and does not fail.
+    /// Ports in `TIME_WAIT` are available after a second where the kernel reuses them, by default
+    /// on loopback.
     fn out_of_reach(&self, settings: &Settings) -> u64 {
         let reuses = match settings.tcp_tw_reuse {
             Some(1) => true,
@@ -54,7 +54,6 @@ impl Count {
         }
     }
 
-    /// Ports in the range of `connect()`. A port with a listener belongs to a server.
     pub(super) fn in_range(&self, settings: &Settings) -> Vec<PortUse> {
         let Some([first, last]) = settings.ip_local_port_range else { return Vec::new() };
         let mut uses: BTreeMap<(IpAddr, SocketAddr), (u64, u64)> = BTreeMap::new();
@@ -71,7 +70,6 @@ impl Count {
     }
 }
 
-/// Destinations that use so many ports that connecting becomes slow or impossible.
 pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
     let Observation { settings, kernel, ports, .. } = observation;
     let range = settings.ip_local_port_range;

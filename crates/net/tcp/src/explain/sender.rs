@@ -88,7 +88,6 @@ impl Case<'_> {
             let (limit, finding) = self.network(shares);
             also.extend((limit == Limit::Loss || limit == Limit::Reordering).then_some(finding));
         }
-        // The program as a whole is not delayed, but each of its messages is.
         if limit == Limit::SenderApplication && shares.nagle >= PAUSES {
             also.push(nagle::finding(self, shares.nagle));
         }
@@ -99,5 +98,4 @@ impl Case<'_> {
     }
 }
 
-/// A further finding needs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;

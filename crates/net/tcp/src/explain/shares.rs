@@ -42,7 +42,6 @@ impl Shares {
         ]
     }
 
-    /// The largest share. Of equal shares, the first on the data path.
     pub(super) fn largest(&self) -> Limit {
         let limits = [
             Limit::SenderApplication,
@@ -59,7 +58,6 @@ impl Shares {
             .map_or(Limit::Idle, |(limit, _)| limit)
     }
 
-    /// The share of a limit; 0 for a limit without a share.
     pub(super) fn of(&self, limit: Limit) -> f64 {
         match limit {
             Limit::SenderApplication => self.sender_application,
@@ -74,7 +72,6 @@ impl Shares {
         }
     }
 
-    /// Scaled to a sum of 1; unchanged if all are 0.
     pub(super) fn normalised(self) -> Self {
         let sum: f64 = self.named().iter().map(|(_, share)| share).sum();
         if sum <= 0.0 {

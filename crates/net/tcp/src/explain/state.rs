@@ -7,7 +7,7 @@ use super::{
 use crate::diag::State;
 
 impl Case<'_> {
-    /// The limit that follows from the state; `None` for a connection that transfers data or could.
+    /// `None` for a connection that transfers data or could.
     pub(super) fn state(&self) -> Option<(Limit, Finding)> {
         let figures = &self.figures;
         let now = figures.now;

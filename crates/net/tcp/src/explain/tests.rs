@@ -13,8 +13,6 @@ use crate::{
 const LOOKS: u32 = 51;
 const MSS: u32 = 1448;
 
-/// A connection over 100 ms, with sample `n` modified by `change`. It sends a thousand segments per second,
-/// which is the congestion window of 100 in each round trip, and more data is queued.
 fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     seen(|n, socket, info| {
         socket.send_queue = 200 * MSS;
@@ -37,13 +35,11 @@ fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     })
 }
 
-/// A little data is in flight, and no data is unsent.
 fn little(socket: &mut Socket, info: &mut Info) {
     (socket.send_queue, info.unacked, info.notsent_bytes) = (20 * MSS, 20, 100);
     socket.memory = Some(Memory { wmem_queued: 50_000, sndbuf: 500_000, ..Memory::default() });
 }
 
-/// The other end: it receives the same amount, and reads it immediately.
 fn receiver(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     seen(|n, socket, info| {
         socket.memory = Some(Memory { rcvbuf: 131_072, ..Memory::default() });
@@ -94,7 +90,6 @@ fn seen(of: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     Seen { looks: looks.collect(), has_closed: false, process: None, chosen: None }
 }
 
-/// The explanation of a connection on Linux 6.18 with default settings.
 fn said(seen: Seen) -> Explanation {
     said_with(seen, |_| {})
 }
@@ -122,7 +117,6 @@ fn expect(seen: Seen, limit: Limit, kinds: &[Kind]) -> Explanation {
     said
 }
 
-/// Nothing was lost, nothing is queued, and the window grows by a segment each round trip.
 #[test]
 fn a_congestion_window_that_nothing_else_explains() {
     let said = expect(sender(|_, _, _| {}), Limit::CongestionWindow, &[Kind::SlowGrowth]);
@@ -132,7 +126,6 @@ fn a_congestion_window_that_nothing_else_explains() {
     assert_eq!(said.shares.unwrap().congestion_window, 1.0);
 }
 
-/// Times counted by the kernel: 200 ms idle, 500 ms limited by the window, 100 ms by the buffer, 200 ms rest.
 #[test]
 fn the_kernel_divides_the_time() {
     let seen = sender(|n, _, info| {
@@ -154,8 +147,6 @@ fn the_kernel_divides_the_time() {
     assert_eq!(said.limit, Limit::ReceiverWindow);
 }
 
-/// The kernel counts 30 % for the window and 20 % for the buffer, independent of other conclusions: BBR
-/// derives its rate from the window, and the buffer is full in every sample.
 #[test]
 fn shares_are_the_kernel_s_whatever_limits() {
     let counted = |window: u64, buffer: u64| {
@@ -187,8 +178,6 @@ fn shares_are_the_kernel_s_whatever_limits() {
     assert!((said.limit_share.unwrap() - 1.0).abs() < 1e-9, "{said:?}");
 }
 
-/// A window of 150 000 bytes and a buffer for 146 000: each of them is full for a part of the time, and 1.448
-/// MB/s * 101 ms are 146 KB.
 #[test]
 fn two_limits_that_are_close_are_both_named() {
     let two = |window: u32, windowed: u64| Seen {
@@ -210,13 +199,9 @@ fn two_limits_that_are_close_are_both_named() {
     assert!(both.also[0].sentence.ends_with("alone it allows 11.6 Mbit/s"), "{both:?}");
     let other = expect(two(150_000, 20), Limit::SendBuffer, &[Kind::FixedSendBuffer, Kind::SmallWindow]);
     assert!(other.finding.advice.contains("the receiver's window lets no more than 11.9 Mbit/s through"));
-    // A window of twice the size was reached a few times, and would permit twice the rate.
     expect(two(300_000, 20), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
-    // A window that never limited the sender is reported if it is constant and close: a growing one is twice
-    // the used part.
     expect(two(150_000, 0), Limit::SendBuffer, &[Kind::FixedSendBuffer, Kind::SmallWindow]);
     expect(two(300_000, 0), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
-    // The program's pacing rate exceeds the actual rate by 10 Mbit/s, or is twice as high.
     let paced = |most: u64| {
         sender(move |_, _, info| {
             info.rwnd_limited_us = info.busy_time_us;
@@ -240,7 +225,6 @@ fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
         })
     };
     expect(between(1_000_000, 900_000), Limit::Pacing, &[Kind::Paced]);
-    // The window is closed: the kernel counts that, and the samples show it.
     let mut closed = between(1_000_000, 0);
     for look in &mut closed.looks {
         let info = look.socket.info.as_mut().unwrap();
@@ -249,7 +233,6 @@ fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
     expect(closed, Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
 }
 
-/// 200 bytes are in flight and 199 wait for their acknowledgement, which arrives 40 ms later.
 #[test]
 fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
     let small = |has_no_delay: Option<bool>, received: u32, rtt_us: u32| Seen {
@@ -264,11 +247,8 @@ fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
     assert_eq!((told.finding.is_inferred, told.shares.unwrap().nagle), (false, 1.0));
     assert!(expect(small(None, 2, 101_000), Limit::Nagle, &[Kind::Nagle]).finding.is_inferred);
     expect(small(Some(true), 2, 101_000), Limit::SenderApplication, &[Kind::SenderIdle]);
-    // No responses, and late acknowledgements: delayed ones. With immediate acknowledgements, the program
-    // continues to write.
     expect(small(Some(false), 0, 141_000), Limit::Nagle, &[Kind::Nagle]);
     expect(small(Some(false), 0, 101_000), Limit::SenderApplication, &[Kind::SenderIdle, Kind::Nagle]);
-    // The end of a large write also waits for a round trip, while much data is in flight.
     let large = sender(|_, socket, info| {
         (socket.send_queue, info.unacked, info.notsent_bytes) = (20 * MSS + 199, 20, 199);
         socket.memory = Some(Memory { wmem_queued: 50_000, sndbuf: 500_000, ..Memory::default() });
@@ -293,7 +273,6 @@ fn what_a_state_says_is_said_before_anything_else() {
         "the request (SYN) was sent 5 times; the next follows 4.00 s after the last"
     );
     assert!(!format!("{unanswered:?}").contains("5000 s"), "{unanswered:?}");
-    // The host responds on another connection, so it is reachable.
     let said_of = |with: Seen| {
         let all = judge(&Observation { connections: vec![asking(4), with], ..Observation::default() });
         all.into_iter().find(|each| each.state == Some(State::SynSent)).unwrap().finding.sentence
@@ -307,7 +286,6 @@ fn what_a_state_says_is_said_before_anything_else() {
             (info.snd_wnd, info.last_ack_recv_ms) = (Some(0), 45_000);
         })
     };
-    // A single probe may be in flight.
     expect(probed(1, 0), Limit::Idle, &[Kind::Idle]);
     let alone = expect(probed(3, 0), Limit::Loss, &[Kind::NoAnswer]);
     assert_eq!(alone.finding.evidence[0], "3 keep-alives sent in a row without a reply");
@@ -330,8 +308,6 @@ fn what_a_state_says_is_said_before_anything_else() {
     expect(closed(true), Limit::CongestionWindow, &[Kind::SlowGrowth]);
 }
 
-/// A sender whose bytes are all retransmitted: the peer repeats its SYN-ACK, as it does if its program does
-/// not accept, or is silent.
 #[test]
 fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
     let untouched = |segs_in: u32, acked: u64| {
@@ -343,7 +319,6 @@ fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
     assert!(full.finding.is_inferred);
     let unknown = expect(untouched(1, 1), Limit::Loss, &[Kind::NoAnswer]);
     assert!(unknown.finding.sentence.contains("look the same"), "{unknown:?}");
-    // It is silent here, and responds on another connection.
     let mut beside = receiver(|_, _, _| {});
     for look in &mut beside.looks {
         look.socket.local.set_port(40_001);
@@ -355,13 +330,10 @@ fn a_peer_that_does_not_accept_is_told_from_one_that_has_gone() {
         let all = judge(&Observation { connections, ..Observation::default() });
         all.into_iter().find(|each| each.role == Some(Role::Sender)).unwrap().finding.kind
     };
-    // A packet of full size may have been too large for the path.
     assert_eq!([judged(100), judged(MSS)], [Kind::PeerDoesNotAccept, Kind::NoAnswer]);
     expect(untouched(30, 50_000), Limit::Loss, &[Kind::NoAnswer]);
 }
 
-/// From one end, a partly filled path and a program that reads small amounts from time to time are
-/// indistinguishable. Acknowledgements are not delayed for 160 ms.
 #[test]
 fn where_one_end_cannot_know_it_says_so() {
     let held = |rtt_us: u32, least_us: u32, repeats: u32| {
@@ -378,8 +350,6 @@ fn where_one_end_cannot_know_it_says_so() {
     expect(held(13_000, 5000, 1), Limit::Path, &[Kind::PathRate]);
     let small = expect(held(6000, 5000, 0), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     assert!(small.finding.sentence.contains("look the same"), "{small:?}");
-    // Unread data in the peer varies the window. A window that is the same in all samples is limited by the
-    // buffer.
     let constant = |rtt_us: u32| {
         let mut seen = held(rtt_us, 5000, 0);
         seen.looks.iter_mut().for_each(|look| look.socket.info.as_mut().unwrap().snd_wnd = Some(30_000));
@@ -400,8 +370,6 @@ fn a_subflow_is_judged_by_its_connection() {
         }
         seen
     };
-    // All of it was sent, and a window of 66 KB permits nothing of the connection's queued data; it was
-    // larger before.
     let emptied = |window: fn(u32) -> u32| {
         sender(move |n, socket, info| {
             (socket.send_queue, info.unacked, info.notsent_bytes) = (0, 0, 0);
@@ -413,7 +381,6 @@ fn a_subflow_is_judged_by_its_connection() {
     expect(above(4_000_000, 0, emptied(|_| 66_000)), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     expect(above(0, 0, emptied(slow)), Limit::SenderApplication, &[Kind::SenderIdle]);
     expect(above(1000, 0, emptied(|_| 66_000)), Limit::SenderApplication, &[Kind::SenderIdle]);
-    // Received data waits in the connection and never in the subflow.
     let said =
         expect(above(0, 790_000, receiver(|_, _, _| {})), Limit::ReceiverApplication, &[Kind::ReadsSlowly]);
     assert!(said.is_subflow && said.finding.evidence[0].contains("790 KB"), "{said:?}");
@@ -422,7 +389,6 @@ fn a_subflow_is_judged_by_its_connection() {
 
 #[test]
 fn a_kernel_that_does_not_count_is_judged_by_the_looks() {
-    // Linux 4.9: no times, no windows.
     let old = |change: fn(&mut Socket, &mut Info)| {
         said(sender(|_, socket, info| {
             info.busy_time_us = None;
@@ -448,13 +414,10 @@ fn a_window_is_small_because_of_its_buffer_or_of_its_reader() {
         })
     };
     let steady = expect(held(|_| 80_480), Limit::ReceiverWindow, &[Kind::SmallWindow]);
-    // 80 480 bytes in 101 ms.
     assert!(steady.finding.evidence[1].contains("allows at most 6.37 Mbit/s"), "{steady:?}");
     assert!(steady.finding.advice.contains("Kafka") && steady.finding.is_inferred);
     expect(held(|n| 50_000 + n * 1000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
-    // One dip of 51.
     expect(held(|n| if n == 7 { 20_000 } else { 80_480 }), Limit::ReceiverWindow, &[Kind::SmallWindow]);
-    // Closed in every seventh sample, or halved in every second.
     for closing in [|n| if n % 7 == 3 { 0 } else { 66_000 }, |n| if n % 2 == 0 { 66_000 } else { 33_000 }] {
         expect(held(closing), Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
     }
@@ -475,7 +438,6 @@ fn without_scaling_the_window_ends_at_64_kib() {
     assert!(ours.finding.advice.starts_with("sysctl"), "{ours:?}");
 }
 
-/// A window that fills a full path is not the limit.
 #[test]
 fn a_window_that_only_makes_a_queue_longer_is_not_blamed() {
     let seen = sender(|_, _, info| {
@@ -499,7 +461,6 @@ fn a_model_of_the_path_may_be_one_of_the_window() {
     // 144.8 KB are sent each round trip: all of one window, a seventh of the other.
     expect(of(150_000, 3), Limit::ReceiverWindow, &[Kind::SmallWindow]);
     expect(of(1_000_000, 3), Limit::Path, &[Kind::PathRate]);
-    // A window that was reached, is usually not full, and varies: this end cannot decide.
     let mut varying = of(1_000_000, 3);
     for (n, look) in varying.looks.iter_mut().enumerate() {
         let window = if n % 2 == 0 { 1_000_000 } else { 950_000 };
@@ -523,10 +484,8 @@ fn a_send_buffer_is_full_when_little_of_it_waits() {
     // The kernel counts none of it, because it only counts a buffer that is completely in flight.
     assert_eq!((told.finding.is_inferred, told.limit_share), (false, Some(1.0)));
     assert_eq!(told.shares.unwrap().send_buffer, 0.0);
-    // Without access to the socket, the constant size is the evidence.
     let seems = expect(full(None), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
     assert!(seems.finding.is_inferred);
-    // It was not fixed: it is twice the congestion window.
     expect(full(chosen(false)), Limit::CongestionWindow, &[Kind::SlowGrowth]);
     // A full buffer is not the limit if packets wait on the path anyway. Without pacing, they wait for their
     // own burst.
@@ -570,19 +529,15 @@ fn loss_is_blamed_where_the_path_is_not_full() {
         sender(move |n, socket, info| {
             (socket.model, info.rtt_us) = (model, rtt_us);
             info.total_retrans = 7 + n * 20 * share / 100;
-            // Few of many, so that a second without loss is likely.
             info.data_segs_out += 50_000;
         })
     };
     let lost = expect(repeated(4, 101_000, None), Limit::Loss, &[Kind::Loss]);
-    // 1448 bytes * 8 / 101 ms * sqrt(1.5) / sqrt(4 %).
     assert!(lost.finding.evidence[3].ends_with("Reno gets about 702 Kbit/s"), "{lost:?}");
     assert!(lost.finding.advice.contains("congestion_control=bbr"));
     expect(repeated(4, 180_000, None), Limit::Path, &[Kind::PathRate]);
-    // BBR tolerates a little loss.
     expect(repeated(4, 101_000, Some(BBR)), Limit::Path, &[Kind::PathRate]);
     expect(repeated(20, 101_000, Some(BBR)), Limit::Loss, &[Kind::Loss]);
-    // No loss in this second, and the window is still small from before.
     let before = expect(repeated(0, 101_000, None), Limit::Loss, &[Kind::Loss]);
     assert!(before.finding.is_inferred, "{before:?}");
 }
@@ -617,7 +572,6 @@ fn a_start_takes_round_trips() {
                 Some(Model::Bbr { bandwidth: 1, min_rtt_us: 1, pacing_gain: gain, cwnd_gain: 512 });
         })
     };
-    // It starts with 2.89, and probes with 1.25.
     expect(bbr(739), Limit::InitialWindow, &[Kind::SlowStart]);
     expect(bbr(320), Limit::Path, &[Kind::PathRate]);
 }
@@ -641,7 +595,6 @@ fn a_program_that_trickles_keeps_its_connection_busy_and_is_the_limit() {
     };
     expect(drained(3), Limit::SenderApplication, &[Kind::SenderIdle]);
     expect(drained(10), Limit::Path, &[Kind::PathRate]);
-    // 400 ms of pause, and then a smaller window.
     let pauses = sender(|n, socket, info| {
         if n % 25 < 20 {
             (socket.send_queue, info.unacked, info.notsent_bytes) = (0, 0, 0);
@@ -659,7 +612,6 @@ fn data_that_waits_for_long_in_the_sender_is_said_beside_the_limit() {
         info.rtt_us = 180_000;
     });
     let said = expect(waiting, Limit::Path, &[Kind::PathRate, Kind::UnsentData]);
-    // 724 KB at 1.448 MB/s.
     assert!(said.also[0].sentence.contains("is sent only after 500 ms"), "{said:?}");
 }
 
@@ -670,11 +622,9 @@ fn a_receiver_knows_its_program_and_its_window() {
         (socket.receive_queue, info.rcv_wnd) = (100_000 + n * 10, Some(64_000));
     });
     expect(unread, Limit::ReceiverApplication, &[Kind::ReadsSlowly]);
-    // 1.448 MB/s * 100 ms are 145 KB: 90 % of one window, a third of the other.
     let window = |size| receiver(move |_, _, info| info.rcv_wnd = Some(size));
     expect(window(160_000), Limit::ReceiverWindow, &[Kind::FixedReceiveBuffer]);
     expect(window(430_000), Limit::OtherEnd, &[Kind::OtherEnd]);
-    // The kernel's desired window exceeds its field without scaling.
     let unscaled = receiver(|_, _, info| (info.rcv_wscale, info.options) = (0, 3));
     expect(unscaled, Limit::ReceiverWindow, &[Kind::WindowScalingOff]);
 }
@@ -701,8 +651,6 @@ fn a_receive_buffer_is_fixed_at_its_most_or_kept_from_growing() {
     assert_eq!(not_tuned.finding.kind, Kind::ReceiveBufferDoesNotGrow);
 }
 
-/// The same two settings of a guide on two kernels: 16 MiB are less than 6.18's default and more than 5.15's,
-/// which obeys the scale.
 #[test]
 fn advice_depends_on_the_kernel() {
     let at_most = || {
@@ -733,7 +681,6 @@ fn nothing_moves_because_nothing_is_to_or_because_nothing_is_answered() {
     expect(dead, Limit::Loss, &[Kind::NoAnswer]);
 }
 
-/// A single sample, and closed at the second: the values since its start are used.
 #[test]
 fn a_connection_that_closed_is_judged_by_its_life() {
     let mut seen = sender(|_, _, info| {
@@ -765,18 +712,15 @@ fn the_busiest_come_first_and_scarce_ports_before_them() {
         })
     };
     let limits = |port| said(port).iter().map(|each| each.limit).collect::<Vec<_>>();
-    // 28 232 ports by default; half of them are 14 116.
     assert_eq!(limits(port(14_115, 0)), [Limit::OtherEnd, Limit::Idle]);
     assert_eq!(limits(port(14_116, 0)), [Limit::SourcePorts, Limit::OtherEnd, Limit::Idle]);
     let full = &said(port(28_000, 20_000))[0];
     assert_eq!((full.local.as_str(), full.remote.as_str()), ("10.0.0.1:*", "10.0.0.2:443"));
     assert!(full.finding.sentence.starts_with("Almost all source ports") && full.shares.is_none());
-    // By default ports in TIME_WAIT are reused on loopback only.
     assert!(full.finding.advice.contains("tcp_tw_reuse=1"), "{full:?}");
 }
 
 proptest! {
-    /// Any values of a kernel result in an explanation with valid shares.
     #[test]
     fn any_figures_can_be_judged(
         words in prop::collection::vec(any::<u32>(), 140),

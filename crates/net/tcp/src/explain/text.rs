@@ -2,13 +2,11 @@
 
 pub(super) use units::show::{plural, rate, share, time};
 
-/// An amount of data, rounded to bytes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an amount is not negative")]
 pub(super) fn bytes(bytes: impl Into<f64>) -> String {
     units::show::bytes(bytes.into().round() as u64)
 }
 
-/// "an 80.5 KB", "a 12.3 MB": a figure with its article by pronunciation.
 pub(super) fn with_article(figure: &str) -> String {
     let first = figure.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
     let is_vowel = first.starts_with('8') || matches!(first, "11" | "18");

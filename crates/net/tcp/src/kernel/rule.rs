@@ -1,8 +1,8 @@
 //! Changes in Linux's TCP that matter for tuning, with the release that introduced them and the source.
 //!
-//! The releases are mainline's, and stable releases with a backport. A distribution may have further
-//! backports. Many guides recommend `tcp_collapse_max_bytes`, which has no rule here: it was a patch outside
-//! the tree and is in no mainline kernel.
+//! The releases are mainline's, and stable releases with a backport. Many guides recommend
+//! `tcp_collapse_max_bytes`, which has no rule here: it was a patch outside the tree and is in no
+//! mainline kernel.
 
 use super::Version;
 

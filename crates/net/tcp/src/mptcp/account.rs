@@ -1,9 +1,8 @@
 //! Relates the namespace's counters to one connection: since when they are counted, and over how many
 //! connections.
 //!
-//! Pure. The kernel counts for the whole network namespace since its creation, not per connection. Counters
-//! over a single connection describe it. Counters over several connections apply to each of them only if the
-//! number of events is at least the number of connections.
+//! Counters over a single connection describe it. Counters over several connections apply to each
+//! of them only if the number of events is at least the number of connections.
 
 use std::collections::BTreeMap;
 
@@ -32,17 +31,14 @@ pub enum Since {
     LookBefore,
 }
 
-/// The counters with regard to one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     grown: Counters,
     pub counted: Counted,
 }
 
-/// The relevance of a number of events for one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bearing {
-    /// No event occurred.
     None,
     /// Some connections are affected, but not all.
     Some,
@@ -53,7 +49,7 @@ pub(super) enum Bearing {
 }
 
 impl Account {
-    /// Counts since `before`, the counters of the last read before the connection began, if any.
+    /// `before` has the counters of the last read before the connection began, if any.
     pub(super) fn new(now: &Counters, before: Option<&Counters>) -> Self {
         let earlier = |name: &str| before.and_then(|before| before.get(name)).copied().unwrap_or(0);
         let grown = |(name, now): (&String, &u64)| (name.clone(), now.saturating_sub(earlier(name)));
@@ -76,7 +72,6 @@ impl Account {
         }
     }
 
-    /// The counters among these that are not 0, as evidence.
     pub(super) fn evidence(&self, names: &[&str]) -> Vec<String> {
         let counted = names.iter().filter(|name| self.sum(&[**name]) > 0);
         counted.map(|name| format!("{name} is {}", self.sum(&[*name]))).collect()
@@ -142,7 +137,6 @@ mod tests {
         assert_eq!(account.counted, Counted { since: Since::LookBefore, connections: 1 });
         assert_eq!((account.sum(&["Blackhole"]), account.sum(&["MPJoinSynTx"])), (0, 1));
         assert_eq!(account.bearing(1), Bearing::Certain);
-        // Counters that decreased belong to another namespace.
         assert_eq!(Account::new(&before, Some(&now)).sum(&["MPCapableSYNTX"]), 0);
     }
 }

@@ -1,10 +1,7 @@
 //! The cause of a missing second subflow, or the problem of the second one: one sentence, the evidence, one
 //! remedy.
 //!
-//! Pure. Causes are checked in the order of a connection's life: the first packet, this end's limits and
-//! addresses, the join packets, the peer's replies to them. The first cause with evidence is the result. The
-//! state of the connection takes precedence over counters. A counter over several connections decides only if
-//! it is at least the number of connections; otherwise it is mentioned.
+//! Causes are checked in the order of a connection's life.
 
 mod fallback;
 
@@ -127,7 +124,6 @@ pub(super) fn of_one(
     case.limits().or_else(|| case.peer_opens()).or_else(|| case.addresses()).unwrap_or_else(|| case.joins())
 }
 
-/// The problem of a second subflow.
 pub(super) fn of_second(subflows: &[Subflow]) -> Option<Finding> {
     let first = subflows.first()?;
     let seen = || subflows.iter().map(show).collect();
@@ -153,7 +149,6 @@ pub(super) fn of_second(subflows: &[Subflow]) -> Option<Finding> {
     })
 }
 
-/// A connection with one subflow at most, and related facts.
 struct Case<'a> {
     connection: &'a SeenConnection,
     subflows: &'a [Subflow],
@@ -186,7 +181,6 @@ impl Case<'_> {
         }))
     }
 
-    /// Further subflows are opened by the end that opened the connection.
     fn peer_opens(&self) -> Option<Finding> {
         if !self.subflows.iter().any(|subflow| subflow.origin == Origin::FirstAccepted) {
             return None;
@@ -235,7 +229,6 @@ impl Case<'_> {
         let endpoints: Vec<_> = self.around.endpoints.iter().filter(may_open).collect();
         let (accepted, _) = self.connection.accepted;
         if accepted > 0 {
-            // An address of the peer was accepted, so there was a target to join.
             return None;
         }
         let Some(endpoint) = endpoints.first() else {
@@ -277,7 +270,6 @@ impl Case<'_> {
         ))
     }
 
-    /// All requirements were met; determines the outcome of joins.
     fn joins(&self) -> Finding {
         if let Some(waiting) = self.subflows.iter().find(|subflow| subflow.state == State::SynSent) {
             return unanswered(waiting);
@@ -314,7 +306,6 @@ impl Case<'_> {
         let counted = CounterEvidence { bearing, evidence: evidence(), scope: self.account.scope() };
         let refused = sent.saturating_sub(answered);
         let has_tried = self.connection.tried > 0 || self.connection.accepted.0 > 0;
-        // Events of all joins of this host apply to this connection.
         match (sent, answered) {
             (0, _) => not_tried(evidence()),
             _ if !(has_tried || is_own && refused > 0) => not_tried(evidence()),
@@ -325,8 +316,6 @@ impl Case<'_> {
         }
     }
 
-    /// These counters, if they are relevant: over this connection alone, or at least the number of
-    /// connections.
     fn counted(&self, names: &[&str]) -> Option<CounterEvidence> {
         let bearing = self.account.bearing(self.account.sum(names));
         let evidence = self.account.evidence(names);
@@ -338,7 +327,6 @@ impl Case<'_> {
         })
     }
 
-    /// Adds counters that do not decide to a finding: they affect some unknown connections.
     fn mention(&self, finding: Finding, names: &[&str]) -> Finding {
         let counted = self.account.evidence(names);
         if counted.is_empty() {
@@ -427,7 +415,6 @@ fn forged(evidence: Vec<String>) -> Finding {
     )
 }
 
-/// A cause that is certain for this connection.
 fn finding(cause: Cause, why: &str, evidence: Vec<String>, remedy: &str) -> Finding {
     Finding::new(cause, why.to_owned(), evidence, remedy.to_owned())
 }
@@ -443,7 +430,6 @@ fn list(addresses: impl Iterator<Item = IpAddr>) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
-/// Counters of joins that could not be sent.
 const NOT_SENT: [&str; 3] = ["MPJoinSynTxCreatSkErr", "MPJoinSynTxBindErr", "MPJoinSynTxConnectErr"];
 
 #[cfg(test)]

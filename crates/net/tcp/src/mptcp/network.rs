@@ -40,7 +40,6 @@ impl Network {
         Ok(Self { netlink, devices })
     }
 
-    /// Addresses that are usable by other machines, in the order of devices.
     pub(super) fn addresses(&self) -> Result<Vec<Address>, Error> {
         let mut all = Vec::new();
         let each = |message: &[u8]| all.extend(address(message));
@@ -52,7 +51,6 @@ impl Network {
         Ok(own.map(|(device, address)| Address { address, device: self.name(device) }).collect())
     }
 
-    /// The outgoing device of a packet with these addresses; `None` without a route.
     pub(super) fn device_of(&self, from: IpAddr, to: IpAddr) -> Option<String> {
         let (family, bits) = if to.is_ipv4() { (AF_INET, 32) } else { (AF_INET6, 128) };
         let octets = |address: IpAddr| match address {
@@ -63,7 +61,6 @@ impl Network {
         let body = Attributes::default().with(RTA_DST, &octets(to)).with(RTA_SRC, &octets(from));
         let mut found = None;
         let each = |message: &[u8]| found = found.or_else(|| number(message, ROUTE_HEADER, RTA_OIF));
-        // A kernel without a route returns an error.
         self.netlink.ask(RTM_GETROUTE, Answer::One, &body.after(&header), each).ok()?;
         found.map(|device| self.name(device))
     }

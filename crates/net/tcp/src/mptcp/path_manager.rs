@@ -175,7 +175,6 @@ impl fmt::Display for Limits {
     }
 }
 
-/// The id of a generic netlink family.
 fn family_id(message: &[u8]) -> Option<u16> {
     let found = attributes(message.get(GENERIC_HEADER..)?).find(|&(kind, _)| kind == CTRL_ATTR_FAMILY_ID)?;
     array(found.1, 0).map(u16::from_ne_bytes)

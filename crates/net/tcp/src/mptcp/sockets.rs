@@ -79,19 +79,14 @@ pub(super) struct SeenConnection {
     pub inode: u64,
     pub token: u32,
     pub is_fallback: bool,
-    /// Subflows in addition to the first.
     pub further: u8,
-    /// Limit of these subflows.
     pub most_further: u8,
-    /// Number of accepted addresses of the peer, and its limit.
     pub accepted: (u8, u8),
-    /// Endpoints that were considered for subflows.
     pub tried: u8,
     pub bytes_sent: u64,
     pub bytes_received: u64,
 }
 
-/// A subflow, before its outgoing device is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeenSubflow {
     pub socket: Socket,
@@ -156,7 +151,7 @@ impl Seen {
 }
 
 impl SeenSubflow {
-    /// Whether it belongs to the connection. A subflow without a token is its connection's only one.
+    /// A subflow without a token is its connection's only one.
     pub(super) fn is_of(&self, connection: &SeenConnection) -> bool {
         let Socket { local, remote, .. } = self.socket;
         self.token == connection.token
@@ -182,7 +177,6 @@ fn socket(message: &[u8]) -> Option<Socket> {
     Some(Socket { local, remote, state, inode })
 }
 
-/// An MPTCP connection with its `struct mptcp_info`, which is shorter on older kernels.
 fn connection(message: &[u8]) -> Option<SeenConnection> {
     let Socket { local, remote, state, inode } = socket(message)?;
     let (_, info) = attributes(message.get(DIAG_HEADER..)?).find(|&(kind, _)| kind == INET_DIAG_INFO)?;

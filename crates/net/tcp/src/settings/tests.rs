@@ -62,7 +62,6 @@ fn little_memory_makes_smaller_buffers() {
     let defaults = Settings::defaults(NEW, Some(512 << 20));
     assert_eq!(defaults.tcp_rmem.unwrap()[2], 3_932_160);
     assert_eq!(defaults.tcp_wmem.unwrap()[2], 3_932_160);
-    // Never below the initial size.
     let defaults = Settings::defaults(NEW, Some(8 << 20));
     assert_eq!((defaults.tcp_rmem.unwrap()[2], defaults.tcp_wmem.unwrap()[2]), (131_072, 65_536));
 }

@@ -8,7 +8,6 @@ use std::os::fd::AsFd;
 
 use nix::{errno::Errno, sys::socket::setsockopt};
 
-/// Restricts the kernel's choice to these ports, both ends included.
 pub(super) fn set_local_port_range(socket: &impl AsFd, low: u16, high: u16) -> Result<(), Errno> {
     setsockopt(socket, LocalPortRange, &(u32::from(high) << 16 | u32::from(low)))
 }

@@ -55,7 +55,7 @@ impl Range {
         self.len() == 0
     }
 
-    /// The port at an index, in order; the highest at [`Range::len`] and beyond.
+    /// The highest at [`Range::len`] and beyond.
     pub(super) fn port(&self, index: u32) -> u16 {
         let mut port = u32::from(self.low) + index;
         for reserved in &self.reserved {
@@ -79,7 +79,6 @@ impl Range {
         Ok(Self { reserved: Vec::new(), ..*to }.without(&self.reserved))
     }
 
-    /// Without these ports, which may be unsorted and outside of the range.
     fn without(self, ports: &[RangeInclusive<u16>]) -> Self {
         let Self { low, high, .. } = self;
         let clip = |ports: &RangeInclusive<u16>| (*ports.start()).max(low)..=(*ports.end()).min(high);
@@ -115,7 +114,6 @@ impl fmt::Display for Range {
     }
 }
 
-/// Exactly two ports.
 fn parse_bounds<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Range> {
     let (low, high) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     words.next().is_none().then(|| Range::new(low, high)).flatten()
@@ -142,7 +140,6 @@ mod tests {
     #[test]
     fn reserved_ports_are_passed_over() {
         let range = Range::new(10, 19).unwrap().without(&parse_reserved("18-30,5,11,14-15,12,15\n"));
-        // 10 to 19 without 11, 12, 14, 15, 18 and 19.
         let ports: Vec<_> = (0..4).map(|index| range.port(index)).collect();
         assert_eq!((range.len(), ports), (4, vec![10, 13, 16, 17]));
         assert!(Range::new(7, 8).unwrap().without(&[1..=65535]).is_empty());

@@ -152,6 +152,5 @@ fn the_best_strategy_by_kernel() {
     ] {
         assert_eq!(Strategy::best_for(kernel), expected, "{kernel}");
     }
-    // The best strategy is supported here.
     Strategy::best().unwrap().check().unwrap();
 }

@@ -20,12 +20,10 @@ impl Foreign {
         Ok(Self(socket))
     }
 
-    /// The buffers whose size its program has fixed (`SO_BUF_LOCK`).
     pub(crate) fn buffer_locks(&self) -> io::Result<u32> {
         option(&self.0, libc::SOL_SOCKET, SO_BUF_LOCK)
     }
 
-    /// Whether its program has disabled Nagle's algorithm (`TCP_NODELAY`).
     pub(crate) fn has_no_delay(&self) -> io::Result<bool> {
         option(&self.0, libc::IPPROTO_TCP, libc::TCP_NODELAY).map(|value| value != 0)
     }
@@ -50,7 +48,6 @@ fn copy(pid: u32, descriptor: RawFd) -> io::Result<OwnedFd> {
     owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), descriptor, 0) })
 }
 
-/// The new descriptor that a system call returned.
 fn owned(result: libc::c_long) -> io::Result<OwnedFd> {
     let descriptor = RawFd::try_from(result).ok().filter(|number| *number >= 0);
     let descriptor = descriptor.ok_or_else(io::Error::last_os_error)?;

@@ -3,20 +3,16 @@
 
 use super::Bin;
 
-/// The events and triggers that time one function, under a unique name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing<'a> {
-    /// The trace's name: the group of its probes, and the prefix of its other events' names.
     pub(super) name: &'a str,
     pub(super) function: &'a str,
 }
 
-/// A trigger: the event's folder within an instance, and the line.
 pub(super) type Trigger = (String, String);
 
 impl Timing<'_> {
-    /// The definitions of its events: entry, return, and duration. The first one fails if the kernel lacks
-    /// the function.
+    /// Entry, return, and duration. The first one fails if the kernel lacks the function.
     pub(super) fn definitions(self) -> [String; 3] {
         let Self { name, function } = self;
         [
@@ -26,12 +22,11 @@ impl Timing<'_> {
         ]
     }
 
-    /// Its triggers in the order of creation. They must be removed in reverse order, because each refers to
-    /// the one before.
+    /// They must be removed in reverse order, because each refers to the one before.
     ///
-    /// An entry is matched with a return in the same process and on the same processor, because all idle
-    /// processors are one process. A call that moves to another processor, or is interrupted by another call,
-    /// is not counted.
+    /// An entry is matched with a return in the same process and on the same processor, because all
+    /// idle processors are one process. A call that moves to another processor, or is interrupted
+    /// by another call, is not counted.
     pub(super) fn triggers(self) -> [Trigger; 3] {
         let Self { name, function } = self;
         let (enter, leave) = (format!("{name}/enter_{function}"), format!("{name}/leave_{function}"));
@@ -54,7 +49,7 @@ impl Timing<'_> {
     }
 }
 
-/// The bins of a histogram: lines such as "{ us: ~ 2^13 } hitcount:          1", in any order.
+/// Lines such as "{ us: ~ 2^13 } hitcount:          1", in any order.
 pub(super) fn bins(histogram: &str) -> Vec<Bin> {
     let bin = |line: &str| {
         let (power, rest) = line.trim().strip_prefix("{ us: ~ 2^")?.split_once('}')?;
@@ -69,8 +64,8 @@ pub(super) fn bins(histogram: &str) -> Vec<Bin> {
     bins
 }
 
-/// The trace that owns the event in a line of `dynamic_events`, and the line that removes the event:
-/// "p:longhaul_7_0/enter_x x" or "s:synthetic/longhaul_7_0_tcp_x u64 us". `None` for events of others.
+/// "p:longhaul_7_0/enter_x x" or "s:synthetic/longhaul_7_0_tcp_x u64 us". `None` for events of
+/// others.
 pub(super) fn leftover(line: &str) -> Option<(String, String)> {
     let event = line.split_once(':')?.1.split_whitespace().next()?;
     let (group, event_name) = event.split_once('/')?;
@@ -78,8 +73,7 @@ pub(super) fn leftover(line: &str) -> Option<(String, String)> {
     Some((owner, format!("-:{event}")))
 }
 
-/// The trace whose name is a prefix of a name: "longhaul", a process and a number. `None` for names of
-/// others.
+/// "longhaul", a process and a number. `None` for names of others.
 pub(super) fn owner(name: &str) -> Option<String> {
     let mut parts = name.splitn(4, '_');
     let (prefix, process, number) = (parts.next()?, parts.next()?, parts.next()?);
@@ -88,11 +82,9 @@ pub(super) fn owner(name: &str) -> Option<String> {
         .then(|| format!("{prefix}_{process}_{number}"))
 }
 
-/// The prefix of the names of our traces.
 pub(super) const PREFIX: &str = "longhaul";
-/// The key that identifies a call.
 const CALL: &str = "keys=common_pid,common_cpu";
-/// Maximum number of concurrent calls; further calls are not counted.
+/// Further calls are not counted.
 const SIZE: &str = "size=4096";
 const HISTOGRAM: &str = "hist:keys=us.log2";
 
@@ -116,7 +108,6 @@ mod tests {
         let timing = Timing { name: "longhaul_7_0", function: "tcp_collapse" };
         let ours = |line: &str| leftover(line).map(|(owner, _)| owner);
         for definition in timing.definitions() {
-            // The kernel adds the limit of concurrent calls, and the group of synthetic events.
             let shown = definition.replacen("r:", "r10:", 1).replacen("s:", "s:synthetic/", 1);
             assert_eq!(ours(&shown).as_deref(), Some("longhaul_7_0"), "{shown}");
         }

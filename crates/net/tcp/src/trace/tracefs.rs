@@ -16,11 +16,10 @@ use crate::{
     sys::try_lock,
 };
 
-/// A tracefs with permission to trace.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracefs(PathBuf);
 
-/// A private instance. It is removed with all its events when it is dropped.
+/// It is removed with all its events when it is dropped.
 #[derive(Debug)]
 pub(super) struct Instance {
     tracefs: Tracefs,
@@ -31,7 +30,6 @@ pub(super) struct Instance {
 }
 
 impl Tracefs {
-    /// The machine's tracefs, or the reason why it is unavailable.
     pub(super) fn find() -> Result<Self, Unavailable> {
         let mounted = FOLDERS.into_iter().find(|folder| Path::new(folder).join("README").exists());
         Self::at(mounted.unwrap_or(FOLDERS[0]))
@@ -50,7 +48,6 @@ impl Tracefs {
         if !tracefs.0.join("kprobe_events").exists() {
             return Err(lacks("probes of its functions", "CONFIG_KPROBE_EVENTS"));
         }
-        // Its help text lists the supported features.
         if !["onmatch(", "common_cpu", "synthetic_events"].iter().all(|word| help.contains(word)) {
             return Err(lacks("histograms of events", "CONFIG_HIST_TRIGGERS"));
         }
@@ -58,7 +55,7 @@ impl Tracefs {
         Ok(tracefs)
     }
 
-    /// Opened for appending: any other mode removes all events, including those of others.
+    /// Any other mode removes all events, including those of others.
     fn open_events(&self) -> io::Result<File> {
         OpenOptions::new().append(true).open(self.0.join(EVENTS))
     }
@@ -91,7 +88,7 @@ impl Tracefs {
         self.0.join("instances").join(name)
     }
 
-    /// Removes the remains of dead processes. Failures are ignored, because the remains are harmless.
+    /// Failures are ignored, because the remains are harmless.
     pub(super) fn sweep(&self) {
         let instances = fs::read_dir(self.0.join("instances")).into_iter().flatten().flatten();
         let names = instances.filter_map(|entry| entry.file_name().into_string().ok());
@@ -100,7 +97,6 @@ impl Tracefs {
                 self.remove(&name, lock);
             }
         }
-        // Events of an instance that was removed first.
         self.remove_events(|owner| !self.folder(owner).exists());
     }
 
@@ -127,7 +123,7 @@ impl Tracefs {
 }
 
 impl Instance {
-    /// Starts timing a function. False if the kernel lacks it or has inlined it.
+    /// False if the kernel lacks it or has inlined it.
     pub(super) fn time(&self, function: &str) -> Result<bool, Unavailable> {
         let timing = Timing { name: &self.name, function };
         let [enter, leave, took] = timing.definitions();
@@ -164,13 +160,12 @@ impl Drop for Instance {
     }
 }
 
-/// The lock of an instance; `None` if another process holds it.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = File::open(folder.join("tracing_on"))?;
     Ok(try_lock(&file)?.then_some(file))
 }
 
-/// Sets a trigger, or removes it if it begins with an exclamation mark.
+/// A trigger that begins with an exclamation mark is removed.
 fn set(folder: &Path, event: &str, trigger: &str) -> io::Result<()> {
     let path = folder.join("events").join(event).join("trigger");
     OpenOptions::new().append(true).open(path)?.write_all(trigger.as_bytes())
@@ -194,7 +189,7 @@ fn refused(path: &Path, error: &io::Error) -> Unavailable {
     unavailable(format!("{} cannot be used: {error}", path.display()), remedy.to_owned())
 }
 
-/// Its mount points: since Linux 4.1, and before.
+/// Since Linux 4.1, and before.
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const EVENTS: &str = "dynamic_events";
 

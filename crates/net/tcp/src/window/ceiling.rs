@@ -63,13 +63,10 @@ pub struct Limit {
     pub mbps: [f64; 2],
 }
 
-/// The maximum rate of one connection over a round trip of `rtt` with these buffers. Fails for a round trip
-/// of 0.
+/// The maximum rate of one connection over a round trip of `rtt` with these buffers. Fails for a
+/// round trip of 0.
 ///
-/// Between 5/8 and all of a send buffer is in flight: a sender that waits for space is woken when a third is
-/// free (`sk_stream_write_space()`), and a few hundredths are the kernel's metadata. Measured on 6.18 at 100
-/// ms with a sender that writes and waits: 0.65 of 1 MiB, 0.68 of 4 MiB, 0.74 of 1 MiB in writes of 1000
-/// bytes.
+/// Between 5/8 and all of a send buffer is in flight.
 pub fn ceiling(buffers: &Buffers, rtt: Duration) -> Result<Ceiling, Error> {
     if rtt.is_zero() {
         return Err(no_round_trip());
@@ -85,7 +82,6 @@ pub fn ceiling(buffers: &Buffers, rtt: Duration) -> Result<Ceiling, Error> {
     })
 }
 
-/// One window per round trip, in Mbit/s.
 #[expect(clippy::cast_precision_loss, reason = "8000 windows of 2^30 are below 2^53")]
 fn rate(window: u64, rtt: Duration) -> f64 {
     (window * 8 * 1000) as f64 / nanoseconds(rtt)

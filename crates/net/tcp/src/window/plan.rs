@@ -49,11 +49,8 @@ pub struct Plan {
 
 /// The requirements for filling `path` on `kernel`, with `settings` at both ends.
 ///
-/// The send buffer is twice the window. A writer that waits for space is woken when a third is free
-/// (`sk_stream_write_space()`), so at least two thirds of a buffer are full; and the kernel's autotuning also
-/// aims at twice the window (`tcp_sndbuf_expand()`).
-///
-/// Fails for a round trip of 0, and if TCP's largest window or the kernel's largest buffer is too small.
+/// Fails for a round trip of 0, and if TCP's largest window or the kernel's largest buffer is too
+/// small.
 pub fn plan(path: Path, kernel: Version, settings: &Settings) -> Result<Plan, Error> {
     let Path { rtt, rate } = path;
     let bdp_bytes = product(path)?;
@@ -110,7 +107,6 @@ fn rounded_up(bytes: u64) -> u64 {
     bytes.next_multiple_of(step)
 }
 
-/// The lines that raise settings that are too low. Lowering a limit would slow other connections.
 fn sysctl(settings: &Settings, receive: u64, send: u64) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, buffers, first, needed) in [

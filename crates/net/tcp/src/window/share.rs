@@ -9,19 +9,9 @@ use crate::kernel::{Rule, Version};
 ///
 /// Up to 6.5 it is `net.ipv4.tcp_adv_win_scale`, the same for all sockets (`tcp_win_from_space()`).
 ///
-/// From 6.6 each socket has a ratio in 256ths: payload / memory of the packets that actually arrive, measured
-/// again whenever they become longer (`tcp_measure_rcv_mss()`), with a guess before the first. The window of
-/// a buffer is therefore only known as a range. Measured values, as `TCP_WINDOW_CLAMP` / `SO_RCVBUF` of
-/// receivers on 6.18 whose buffer had grown to `tcp_rmem[2]`:
-///
-/// | over | ratio | by the ratio, 4 MiB at 100 ms | measured |
-/// | --- | --- | --- | --- |
-/// | a TUN device, a bulk of data: two packets of 1448 bytes / (4 KiB + 256) | 170/256 | 222.8 Mbit/s | 221 Mbit/s |
-/// | a TUN device, small writes: one packet of 1448 bytes / (2 KiB + 256) | 160/256 | 209.7 Mbit/s | 207 Mbit/s |
-/// | loopback, 64 KiB | 252/256 | | |
-///
-/// 0.66 was also published for a cloud's network card (commit message of 697a6c8cec03). A card whose driver
-/// uses a page of 4 KiB for each packet of 1448 bytes has 79/256.
+/// From 6.6 each socket has a ratio in 256ths: payload / memory of the packets that actually
+/// arrive, measured again whenever they become longer (`tcp_measure_rcv_mss()`), with a guess
+/// before the first. The window of a buffer is therefore only known as a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
     /// By `tcp_adv_win_scale`: positive, all but 1/2^scale; else 1/2^-scale.
@@ -67,7 +57,6 @@ impl Share {
         }
     }
 
-    /// The buffer for this window if each packet uses a page; `None` if the rule does not depend on packets.
     pub(super) fn buffer_of_pages(self, bytes: u64) -> Option<u64> {
         matches!(self, Self::Measured(_)).then(|| ratio_up(bytes, RATIO_ONE, PAGE_A_PACKET))
     }
@@ -94,17 +83,16 @@ impl fmt::Display for Share {
     }
 }
 
-/// The shift for a scale, which [`Share::of`] has bounded.
 fn shift(scale: i64) -> u32 {
     u32::try_from(scale.unsigned_abs()).unwrap_or(u32::MAX).min(31)
 }
 
-/// `bytes` times `part` / `whole`, rounded down.
+/// Rounds down.
 fn ratio(bytes: u64, part: u64, whole: u64) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(part) / u128::from(whole)).unwrap_or(u64::MAX)
 }
 
-/// `bytes` times `part` / `whole`, rounded up.
+/// Rounds up.
 fn ratio_up(bytes: u64, part: u64, whole: u64) -> u64 {
     u64::try_from((u128::from(bytes) * u128::from(part)).div_ceil(u128::from(whole))).unwrap_or(u64::MAX)
 }

@@ -24,7 +24,6 @@ fn planned(rtt: &str, rate: &str, kernel: Version) -> Plan {
     plan(path(rtt, rate), kernel, &Settings::defaults(kernel, None)).unwrap()
 }
 
-/// The rate that a receive buffer permits, in Mbit/s.
 fn received(buffer: u64, scale: i64, rtt: u64) -> f64 {
     let settings = Settings { tcp_rmem: Some([4096, 131_072, buffer]), ..scaled(scale) };
     let ceiling = ceiling(&Buffers::of(OLD, &settings), Duration::from_millis(rtt)).unwrap();
@@ -57,7 +56,6 @@ fn the_published_sizing_of_a_long_path() {
     let plan = planned("300ms", "3500Mbit", OLD);
     // 3.5e9 bit/s x 0.3 s / 8 = 131.25 MB = 125.2 MiB, in steps of 8 MiB.
     assert_eq!((plan.bdp_bytes, plan.window_bytes), (131_250_000, 128 * MIB));
-    // By default half of a buffer is window.
     assert_eq!((plan.rmem_max_bytes, plan.wmem_max_bytes), (256 * MIB, 256 * MIB));
     assert_eq!(plan.so_rcvbuf_bytes, 128 * MIB);
     assert_eq!(plan.rule, "tcp_adv_win_scale = 1: window = buffer - buffer / 2");
@@ -92,7 +90,6 @@ fn every_scale_of_the_documentation() {
     let of_240 = |scale| Share::of(OLD, scale).window(240).most;
     // 15/16, 7/8, 3/4, 1/2, all, 1/2, 1/4, 1/8 of 240.
     assert_eq!([4, 3, 2, 1, 0, -1, -2, -3].map(of_240), [225, 210, 180, 120, 240, 120, 60, 30]);
-    // The bounds of sysctl, and beyond.
     assert_eq!([31, 99, -31, -99].map(of_240), [240, 240, 0, 0]);
 }
 
@@ -164,7 +161,6 @@ fn a_path_that_no_window_fills() {
     );
     let (what, remedy) = said("0ms", "10Gbit", 1);
     assert!(what.contains("a round trip of 0 ms") && remedy.contains("0.2ms"), "{what} {remedy}");
-    // Ten years at the highest valid rate.
     let (what, _) = said("87600h", "1000Gbit", 1);
     assert!(what.starts_with("1000Gbit at 315360000s take a window of "), "{what}");
 }
@@ -203,7 +199,6 @@ fn destinations_are_judged_by_both_ends_of_the_span() {
     assert!(check.is_capped());
     let near = super::check(&buffers, &places[..1], Some("1Gbit".parse().unwrap())).unwrap();
     assert!(!near.is_capped());
-    // There is no verdict without a rate.
     let unjudged = super::check(&buffers, &places, None).unwrap();
     assert!(!unjudged.is_capped() && unjudged.destinations[3].send.unwrap().verdict.is_none());
 }

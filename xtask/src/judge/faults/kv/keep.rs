@@ -16,7 +16,6 @@ use crate::judge::faults::{
     server::Server,
 };
 
-/// The stores of a run.
 pub(super) struct Keep<'p> {
     stores: Vec<Store<'p>>,
     /// Index of the store that has a fault of its kind (disk full, or server killed).
@@ -24,20 +23,16 @@ pub(super) struct Keep<'p> {
 }
 
 enum Store<'p> {
-    /// A file on a separate disk.
     Disk(Disk),
     Server(Server<'p>),
 }
 
-/// The kind of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     File,
     Nats,
 }
 
-/// The stores of a run. Of eight seeds, three have one file, two have two files, and one each has one NATS
-/// server, two NATS servers, and a file with a NATS server.
 fn sorts(seed: u64) -> &'static [Sort] {
     use Sort::{File, Nats};
     match seed % 8 {
@@ -50,7 +45,7 @@ fn sorts(seed: u64) -> &'static [Sort] {
 }
 
 impl<'p> Keep<'p> {
-    /// Creates the stores of a run. If NATS is not installed, files are used.
+    /// If NATS is not installed, files are used.
     pub(super) fn of(place: &'p Place, folder: &Path, seed: u64) -> anyhow::Result<Self> {
         let mut stores = Vec::new();
         for (number, sort) in sorts(seed).iter().enumerate() {
@@ -59,18 +54,15 @@ impl<'p> Keep<'p> {
                 Sort::Nats | Sort::File => Store::Disk(Disk::mount(folder, STORES[number])?),
             });
         }
-        // Of two files the first, otherwise either one.
         let is_alike = stores.iter().all(|store| matches!(store, Store::Disk(_)));
         let troubled = if is_alike { 0 } else { usize::from(seed / 8 % 2 == 1).min(stores.len() - 1) };
         Ok(Self { stores, troubled })
     }
 
-    /// Whether the fault of the affected store is a full disk.
     pub(super) fn is_disk(&self) -> bool {
         matches!(self.stores[self.troubled], Store::Disk(_))
     }
 
-    /// The data centres with a store. `well_until` is the start of the first fault.
     pub(super) fn stores(&self, well_until: u64) -> Stores {
         match self.stores.len() {
             1 => Stores::One(STORES[0]),
@@ -88,7 +80,6 @@ impl<'p> Keep<'p> {
         }
     }
 
-    /// The value of `store` in the network file.
     pub(super) fn table(&self) -> String {
         let of = |(store, centre): (&Store<'_>, usize)| {
             let place = match store {
@@ -101,7 +92,6 @@ impl<'p> Keep<'p> {
         format!("{{ {} }}", stores.join(", "))
     }
 
-    /// Starts or ends the fault of the affected store.
     pub(super) fn trouble(&self, begins: bool) -> anyhow::Result<()> {
         match &self.stores[self.troubled] {
             Store::Disk(disk) => {
@@ -109,7 +99,6 @@ impl<'p> Keep<'p> {
                 if !begins {
                     return Ok(fs::remove_file(filler)?);
                 }
-                // Until the disk is full.
                 let mut file = File::create(filler)?;
                 while file.write_all(&[0; 4096]).is_ok() {}
                 Ok(())
@@ -119,7 +108,6 @@ impl<'p> Keep<'p> {
     }
 }
 
-/// A small file system, unmounted on drop.
 struct Disk {
     folder: PathBuf,
 }
@@ -143,10 +131,8 @@ impl Drop for Disk {
     }
 }
 
-/// The data centres with the first and the second store.
 const STORES: [usize; 2] = [0, 2];
 
-/// Room for a few of the large values.
 const DISK: &str = "12m";
 
 #[cfg(test)]

@@ -11,23 +11,20 @@ use crate::judge::faults::{
     rng::Chance,
 };
 
-/// A client of one data centre.
 pub(super) struct Visitor<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
     client: Client,
-    /// The error of the last read without a response.
     pub(super) refusal: String,
 }
 
-/// The time of a request, and the process that may have handled it.
 struct Sent {
     at: u64,
     life: Option<u32>,
 }
 
 impl<'s> Visitor<'s> {
-    /// A client with this timeout. Moves the calling thread into the data centre's host.
+    /// Moves the calling thread into the data centre's host.
     pub(super) fn of(scene: &'s Scene<'_>, centre: usize, patience: Duration) -> anyhow::Result<Self> {
         scene.place.join(centre)?;
         let headers = format!("Host: kv\r\nAuthorization: Bearer {}\r\n", scene.token);
@@ -35,7 +32,6 @@ impl<'s> Visitor<'s> {
         Ok(Self { scene, centre, client, refusal: String::new() })
     }
 
-    /// Reads a key. Returns `None` if there was no response.
     pub(super) fn read(&mut self, key: u32, chance: &mut Chance) -> anyhow::Result<Option<Operation>> {
         let cache_ttl = match chance.below(4) {
             0 => Some(30),
@@ -78,7 +74,6 @@ impl<'s> Visitor<'s> {
         self.write(key, value, length)
     }
 
-    /// Writes a value that spans several pages of the store's file.
     pub(super) fn large(&mut self, key: u32, value: u64) -> anyhow::Result<Option<Operation>> {
         self.write(key, value, 150_000)
     }
@@ -109,7 +104,6 @@ impl<'s> Visitor<'s> {
     }
 }
 
-/// The outcome of a write according to its response.
 fn outcome(answer: Result<Answer, NoAnswer>) -> anyhow::Result<Outcome> {
     let answer = match answer {
         Ok(answer) => answer,
@@ -130,7 +124,6 @@ fn outcome(answer: Result<Answer, NoAnswer>) -> anyhow::Result<Outcome> {
     }
 }
 
-/// A body that contains its key and number, and shows whether it is complete.
 fn body_of(key: u32, value: u64, length: usize) -> Vec<u8> {
     let mut body = format!("k{key} {value} {length} ").into_bytes();
     let letter = |at: usize| b'a' + ((at as u64 + value) % 26).to_le_bytes()[0];

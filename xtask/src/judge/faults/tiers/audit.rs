@@ -10,36 +10,27 @@ use crate::judge::faults::{
     timeline::{Fault, What},
 };
 
-/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Visit {
     pub(super) centre: usize,
-    /// Whether one process ran during the whole request.
     pub(super) is_one_life: bool,
     pub(super) object: u64,
     pub(super) sent: Duration,
     pub(super) answered: Duration,
-    /// The version of the object, or the error.
     pub(super) came: Result<u64, String>,
-    /// The cache status of the response.
     pub(super) how: String,
 }
 
-/// An acknowledged purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Purge {
-    /// The request.
     pub(super) what: String,
     /// The purged objects, with the minimum version allowed afterwards.
     pub(super) least: Vec<(u64, u64)>,
     pub(super) acknowledged: Duration,
-    /// The data centres that have done the purge: the one that responded, and those with a time in its
-    /// response.
     pub(super) done_in: Vec<usize>,
 }
 
 impl Purge {
-    /// Whether a response contains an object from before the purge.
     pub(super) fn is_broken_by(&self, visit: &Visit) -> bool {
         let Ok(version) = visit.came else { return false };
         let is_after = self.acknowledged < visit.sent && self.done_in.contains(&visit.centre);

@@ -17,7 +17,6 @@ use crate::judge::faults::{
     rng::Chance,
 };
 
-/// Objects by path; shared with the server threads.
 #[derive(Debug, Clone, Default)]
 pub(in crate::judge::faults) struct Origin(Arc<Mutex<HashMap<String, Object>>>);
 
@@ -28,7 +27,6 @@ struct Object {
 }
 
 impl Origin {
-    /// Serves in the host of the origin until the process exits.
     pub(in crate::judge::faults) fn start(place: &Place) -> anyhow::Result<Self> {
         let origin = Self::default();
         let listener = place.at_origin(|| TcpListener::bind((ORIGIN.1, 80)))?;
@@ -38,14 +36,12 @@ impl Origin {
         thread::spawn(move || {
             for (connection, number) in listener.incoming().flatten().zip(1..) {
                 let origin = serving.clone();
-                // Fails if a data centre is killed.
                 thread::spawn(move || drop(origin.serve(&connection, Chance::of(0, number))));
             }
         });
         Ok(origin)
     }
 
-    /// Changes an object; returns its new version.
     pub(super) fn raise(&self, path: &str) -> u64 {
         let mut objects = self.lock();
         let object = objects.entry(path.to_owned()).or_default();
@@ -53,12 +49,11 @@ impl Origin {
         object.version
     }
 
-    /// The number of requests for an object.
     pub(super) fn requests(&self, path: &str) -> u64 {
         self.lock().get(path).map_or(0, |object| object.requests)
     }
 
-    /// The number of requests for all paths with this prefix. Removes these objects.
+    /// Removes these objects.
     pub(super) fn take(&self, prefix: &str) -> u64 {
         let mut requests = 0;
         self.lock().retain(|path, object| {
@@ -112,7 +107,6 @@ impl Origin {
     }
 }
 
-/// A body that contains its object and version.
 pub(super) fn body(path: &str, version: u64) -> String {
     format!("{path} {version} {}", "x".repeat(500))
 }

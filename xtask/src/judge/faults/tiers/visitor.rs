@@ -17,11 +17,9 @@ use crate::judge::faults::{
     rng::Chance,
 };
 
-/// A client of one data centre.
 pub(super) struct Visitor<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
-    /// By zone name.
     clients: [(&'static str, Client); 2],
 }
 
@@ -36,7 +34,6 @@ impl<'s> Visitor<'s> {
         Ok(Self { scene, centre, clients: ZONES.map(client) })
     }
 
-    /// Requests an object; odd and even objects are in different zones.
     pub(super) fn ask(&mut self, object: u64) -> anyhow::Result<Visit> {
         let scene = self.scene;
         let life = scene.network.life(self.centre);
@@ -45,7 +42,6 @@ impl<'s> Visitor<'s> {
         let answered = scene.clock.now();
         let mut is_one_life = life.is_some() && scene.network.life(self.centre) == life;
         match &came {
-            // A process that has just started does not listen yet.
             Err(NoAnswer::NotAsked(_)) => is_one_life &= scene.network.is_heard(self.centre, life),
             _ if is_one_life => scene.network.hear(self.centre, life),
             _ => {}
@@ -54,7 +50,6 @@ impl<'s> Visitor<'s> {
         Ok(Visit { centre: self.centre, is_one_life, object, sent, answered, came, how })
     }
 
-    /// Requests an object that must be available.
     pub(super) fn ask_for(&mut self, zone: &str, path: &str) -> anyhow::Result<()> {
         match self.request(zone, path)? {
             (Ok(_), _) => Ok(()),
@@ -62,7 +57,6 @@ impl<'s> Visitor<'s> {
         }
     }
 
-    /// The version of the object or the error, and the cache status.
     fn request(&mut self, zone: &str, path: &str) -> anyhow::Result<(Result<u64, NoAnswer>, String)> {
         let client = self.clients.iter_mut().find(|(name, _)| *name == zone);
         let (_, client) = client.context("there are two zones")?;
@@ -85,7 +79,6 @@ impl<'s> Visitor<'s> {
     }
 }
 
-/// An operator that purges in one data centre.
 pub(super) struct Purger<'s> {
     scene: &'s Scene<'s>,
     centre: usize,
@@ -100,7 +93,6 @@ impl<'s> Purger<'s> {
         Ok(Self { scene, centre, client: Client::new(operator(), &headers, PATIENCE) })
     }
 
-    /// Changes objects of a zone and purges them. Returns `None` if there was no response.
     pub(super) fn purge(mut self, chance: &mut Chance) -> anyhow::Result<Option<Purge>> {
         let one = chance.below(OBJECTS);
         let zone = zone_of(one);

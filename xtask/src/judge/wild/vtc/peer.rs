@@ -16,34 +16,28 @@ use super::{
     words::Line,
 };
 
-/// Options of `txreq`, `txresp` and `rxresp`.
 pub(super) const OPTIONS: &[&str] = &[
     "-url", "-method", "-req", "-proto", "-hdr", "-body", "-bodylen", "-nohost", "-nolen", "-status",
     "-reason", "-no_obj",
 ];
 
-/// A request at the server, and the channel of its response.
 pub(super) struct Arrived {
     message: Message,
     reply: Sender<Reply>,
 }
 
-/// The bytes of a response; `None` closes the connection.
+/// `None` closes the connection.
 type Reply = Option<Vec<u8>>;
 
-/// The requests of all connections.
 pub(super) type Requests = Receiver<Arrived>;
 
-/// A message with its content.
 #[derive(Debug, Default)]
 struct Message {
     head: Head,
     content: Content,
-    /// Whether a body is expected at all.
     has_object: bool,
 }
 
-/// Accepts connections, and puts the requests of all of them into one queue.
 pub(super) fn requests(listener: TcpListener) -> Arc<Mutex<Requests>> {
     let (send, receive) = channel();
     thread::spawn(move || {
@@ -67,7 +61,6 @@ fn connection(mut stream: &TcpStream, requests: &Sender<Arrived>) -> Option<()> 
     stream.shutdown(Shutdown::Both).ok()
 }
 
-/// The server of a test, which runs its script.
 pub(super) struct Server(JoinHandle<Result<(), String>>);
 
 impl Server {
@@ -78,7 +71,6 @@ impl Server {
         }))
     }
 
-    /// Waits for the end of its script.
     pub(super) fn end(self) -> Result<(), String> {
         self.0.join().unwrap_or_else(|_| Err("the server panicked".to_owned()))
     }
@@ -97,7 +89,6 @@ fn serve(block: &[Line], requests: &Requests) -> Result<(), String> {
             ["txresp", options @ ..] => {
                 let arrived = last.as_ref().ok_or("s1: a response without request")?;
                 let is_head = arrived.message.head.start.starts_with("HEAD ");
-                // The edge may have closed the connection.
                 let _ = arrived.reply.send(Some(response(options, is_head)?));
             }
             ["expect", left, operator, right] => {
@@ -109,7 +100,6 @@ fn serve(block: &[Line], requests: &Requests) -> Result<(), String> {
                     let _ = arrived.reply.send(None);
                 }
             }
-            // The queue has the requests of all connections.
             ["accept" | "expect_close", ..] => {}
             other => return Err(format!("s1: {} cannot be read", other.join(" "))),
         }
@@ -117,7 +107,6 @@ fn serve(block: &[Line], requests: &Requests) -> Result<(), String> {
     Ok(())
 }
 
-/// A client, which runs its script on one connection.
 pub(super) struct Client;
 
 impl Client {
@@ -156,7 +145,6 @@ fn status(head: &Head) -> &str {
     head.start.split(' ').nth(1).unwrap_or_default()
 }
 
-/// The values of options, and their fields.
 struct Options<'a> {
     words: &'a [&'a str],
 }
@@ -234,7 +222,6 @@ fn response(words: &[&str], is_head: bool) -> Result<Vec<u8>, String> {
     Ok(format!("{text}\r\n{}", if is_head { "" } else { &body }).into_bytes())
 }
 
-/// Compares a value of a message.
 fn expect(message: &Message, left: &str, operator: &str, right: &str) -> Result<(), String> {
     let own = |word: &str| value(message, word).unwrap_or_else(|| word.to_owned());
     let (found, wanted) = (own(left), own(right));
@@ -279,7 +266,6 @@ fn value(message: &Message, name: &str) -> Option<String> {
     })
 }
 
-/// The timeout of requests and responses.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! The words of varnishtest's language: commands in lines, with quotes and blocks in braces.
 
-/// A command, and the commands of its block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) words: Vec<String>,
     pub(super) block: Option<Vec<Self>>,
 }
 
-/// Reads commands. A brace after `server`, `client` or `varnish` begins a block; elsewhere it quotes.
+/// A brace after `server`, `client` or `varnish` begins a block; elsewhere it quotes.
 pub(super) fn lines(text: &str) -> Result<Vec<Line>, String> {
     let letters: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -55,7 +54,7 @@ fn push(lines: &mut Vec<Line>, line: &mut Line) {
     }
 }
 
-/// VCL is not read: only whether there is some counts.
+/// VCL is not read, only whether there is some counts.
 fn own_language(text: &str) -> Vec<Line> {
     let has_some = text.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with('#'));
     if has_some { vec![Line { words: vec!["VCL".to_owned()], block: None }] } else { Vec::new() }

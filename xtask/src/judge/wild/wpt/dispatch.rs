@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::super::message::{Head, date_from_now};
 
-/// The server's part of one request of a test's script.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Config {
@@ -20,11 +19,9 @@ struct Config {
     expected_type: Option<String>,
 }
 
-/// The requests that arrived for each test.
 #[derive(Default)]
 pub(super) struct Tests(Mutex<HashMap<String, Vec<Value>>>);
 
-/// A response without its framing.
 pub(super) struct Reply {
     pub(super) status: String,
     pub(super) fields: Vec<(String, String)>,
@@ -47,7 +44,6 @@ impl Reply {
 }
 
 impl Tests {
-    /// The reply to a request for the dispatcher.
     pub(super) fn reply(&self, method: &str, target: &str, head: &Head) -> Reply {
         let query = target.split_once('?').map_or("", |(_, query)| query);
         let parameter = |name: &str| {
@@ -130,7 +126,7 @@ impl Config {
     }
 }
 
-/// The fields of a response; numbers are seconds from now, and locations get a parameter.
+/// Numbers are seconds from now, and locations get a parameter.
 fn fields(config: &Config, url: &str) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for field in &config.response_headers {

@@ -15,12 +15,10 @@ use super::{
     report::Report,
 };
 
-/// The server of tests.
 pub(super) struct Pages {
     pub(super) port: u16,
 }
 
-/// The state of all connections.
 struct Shared {
     folder: PathBuf,
     port: u16,
@@ -36,7 +34,6 @@ impl Pages {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = Arc::clone(&shared);
-                // A browser that closes its connection ends this thread.
                 thread::spawn(move || shared.serve(&stream));
             }
         });
@@ -55,7 +52,6 @@ impl Shared {
             let reply = match path {
                 "/report" => {
                     if let Ok(report) = serde_json::from_slice(&content.bytes) {
-                        // The run may have ended.
                         let _ = self.reports.send(report);
                     }
                     Reply::plain("200 OK", "").with("Cache-Control", "no-store")
@@ -68,7 +64,6 @@ impl Shared {
         Ok(())
     }
 
-    /// A file of the folder, or a page for a script.
     fn file(&self, path: &str) -> Reply {
         let missing = || Reply::plain("404 Not Found", "");
         if path == "/resources/testharnessreport.js" {
@@ -89,7 +84,6 @@ impl Shared {
         }
     }
 
-    /// Replaces the variables of the test suite by the host and port of this server.
     fn filled(&self, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;
@@ -103,7 +97,6 @@ impl Shared {
     }
 }
 
-/// The page of a script, with the scripts that its comments name.
 fn page(text: &str, own: &str) -> Reply {
     let named = text.lines().filter_map(|line| line.strip_prefix("// META: script="));
     let scripts: String = ["/resources/testharness.js", "/resources/testharnessreport.js"]

@@ -2,14 +2,12 @@
 
 use serde::Deserialize;
 
-/// The report of a page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
     pub(super) page: String,
     pub(super) tests: Vec<Test>,
 }
 
-/// The result of one test.
 #[derive(Debug, Deserialize)]
 pub(super) struct Test {
     pub(super) name: String,

@@ -38,8 +38,7 @@ fn the_total_is_n() {
 
 #[test]
 fn one_sample_is_drawn_binomially_often() {
-    // Each count of n draws is Binomial(n, 1/n); 1e5 resamples against it by chi-square in classes 0, 1, 2, 3, 4 or
-    // more: 4 degrees of freedom, above 23.5 with chance 1e-4. A sample near each end and one in the middle.
+    // Chi-square with 4 degrees of freedom is above 23.5 with chance 1e-4.
     for n in [2, 5, 30, 1000] {
         let draw = independent(&ramp(n));
         let (mut random, mut counts) = (random(n as u64), vec![0; n]);
@@ -67,8 +66,7 @@ fn one_sample_is_drawn_binomially_often() {
 
 #[test]
 fn counts_vary_and_repel_each_other_as_they_should() {
-    // Variance n p (1 - p) and covariance -n p q, with cells of every kind of sampler: tables, several tables for one
-    // bucket, rejection, and further rounds. 20000 resamples give a variance to within sqrt(2/20000) = 1 %: four of those.
+    // Four standard errors of sqrt(2/20000).
     let sides = [ramp(50_000), counted(&[3, 1000, 12_345, 70_000]), counted(&[1 << 40, 3 << 40, 1 << 41, 5])];
     for side in sides {
         let draw = independent(&side);
@@ -91,7 +89,6 @@ fn counts_vary_and_repel_each_other_as_they_should() {
         let deviation = (n * p * (1.0 - p)).sqrt();
         assert!(mean.abs() < 4.0 * deviation / f64::from(resamples).sqrt(), "{mean}");
         assert!((variance / deviation.powi(2) - 1.0).abs() < 0.04, "{variance}");
-        // The covariance is known to sd x sd/sqrt(20000).
         let noise = deviation * (n * q * (1.0 - q)).sqrt() / f64::from(resamples).sqrt();
         assert!((covariance + n * p * q).abs() < 4.0 * noise, "{covariance}");
     }
@@ -105,10 +102,8 @@ fn blocks_are_consecutive_and_join_the_ends() {
     let draw = |length| Draw::new(&side, &cells, Scheme::Blocks { in_time_ms: &in_time, length });
     let mut counts = vec![0; 5];
     for seed in 0..20 {
-        // One block of all is all, from wherever it starts.
         draw(5).unwrap().draw(&mut random(seed), &mut counts);
         assert_eq!(counts, [1; 5]);
-        // Blocks of 3 and 2 in time: ranks in time are 2, 0, 1, 4, 3.
         draw(3).unwrap().draw(&mut random(seed), &mut counts);
         let in_time: Vec<usize> = [2, 0, 1, 4, 3].map(|rank| counts[rank]).to_vec();
         let covers = |first: usize, second: usize| {
@@ -122,7 +117,6 @@ fn blocks_are_consecutive_and_join_the_ends() {
     for length in [0, 6] {
         assert_eq!(draw(length).unwrap_err(), Error::Blocks { length, values: 5, samples: 5 });
     }
-    // The same number of samples, but different ones; one tie too many; and counts, which have no times.
     for in_time in [[5.0, 1.0, 2.0, 9.0, 7.0], [5.0, 1.0, 1.0, 1.0, 9.0], [5.0, 1.0, 1.0, 9.0, 99.0]] {
         assert!(Draw::new(&side, &cells, Scheme::Blocks { in_time_ms: &in_time, length: 2 }).is_err());
     }
@@ -133,11 +127,10 @@ fn blocks_are_consecutive_and_join_the_ends() {
 
 #[test]
 fn skewness_of_samples_and_of_blocks() {
-    // Influence 1, 1, -2 of one sample each: squares 6/3 = 2, cubes (1 + 1 - 8)/3 = -2: -2/2^1.5.
+    // Squares 6/3 = 2, cubes (1 + 1 - 8)/3 = -2: -2/2^1.5.
     let side = ramp(3);
     let cells = Cells::new(&side);
     assert!((independent(&side).skewness(&[1.0, 1.0, -2.0]) + 2.0 / 2_f64.powf(1.5)).abs() < 1e-14);
-    // Blocks of two of them are 2, -1, -1.
     let blocks =
         Draw::new(&side, &cells, Scheme::Blocks { in_time_ms: &[0.0, 1.0, 2.0], length: 2 }).unwrap();
     assert!((blocks.skewness(&[1.0, 1.0, -2.0]) - 2.0 / 2_f64.powf(1.5)).abs() < 1e-14);

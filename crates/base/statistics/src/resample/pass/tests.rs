@@ -57,7 +57,6 @@ fn each_sample_once_is_the_side_itself() {
         let sizes: Vec<usize> = (0..cells.len()).map(|cell| cells.size(cell)).collect();
         let row = row(&pass, &sizes);
         assert_close(row[MEAN], side.mean(), 1e-12);
-        // The error of approximating F^N by a line within a cell; for samples on a smooth curve the doc gives a millionth.
         assert_close(row[EXPECTED], side.expected_experienced(90), 1e-6);
         for (share, &found) in grid.shares.iter().zip(&row[QUANTILES..]) {
             assert_close(found, side.quantile(*share), 1e-12);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Bucket, distribution::as_f64, synthetic::Synthetic};
 
-/// Percentiles as load generators print them: a value, and how many samples are at most that.
+/// A value, and how many samples are at most that.
 fn percentile_rows(samples: &[f64], shares: &[f64]) -> Distribution {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -55,7 +55,6 @@ fn percentiles_of_one_source_are_not_different_and_those_of_others_are() {
             crossed += usize::from(judged(&second, &|pair| !pair.crossovers().is_empty()));
             assert!(judged(&slower, &|pair| is_sure(pair.quantile(0.5)) && is_sure(pair.mean())), "{seed}");
         }
-        // Three figures at 5 % each.
         assert!(wrong <= 5 && crossed == 0, "{wrong}, {crossed} of {PAIRS}");
     }
 }

@@ -1,13 +1,13 @@
 //! The coverage of 95 % intervals, over a thousand seeded draws from a known distribution.
 //!
-//! A thousand draws give a share of 0.95 to within sqrt(0.95 x 0.05/1000) = 0.7 %: a correct interval has a
-//! coverage of 93 to 97 %, three of those standard errors on either side.
+//! Three standard errors of sqrt(0.95 x 0.05/1000) = 0.7 %: a correct interval has a coverage of 93
+//! to 97 %.
 
 use super::*;
 
 const DRAWS: u64 = 1000;
 
-/// Calls `holds` for each of a thousand draws and counts its results: shares of draws. On all processors.
+/// Counts the results of `holds` for each of a thousand draws, on all processors.
 fn shares<const K: usize>(holds: impl Fn(u64) -> [bool; K] + Sync) -> [f64; K] {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut counts = [0_u32; K];
@@ -29,7 +29,7 @@ fn assert_nominal<const K: usize>(names: [&str; K], found: [f64; K]) {
     assert!(found.iter().all(|share| (0.93..=0.97).contains(share)), "{names:?}: {found:?}");
 }
 
-/// H_N: E[max of N] of Exp(1).
+/// E[max of N] of Exp(1).
 fn harmonic(requests: u32) -> f64 {
     (1..=requests).map(|k| 1.0 / f64::from(k)).sum()
 }
@@ -44,7 +44,7 @@ fn means_and_quantiles_of_a_thousand() {
         let exponential = exponential(1000, seed);
         let resamples = alone(&exponential, 1, 400, seed);
         let side = &resamples.sides()[0];
-        // Lognormal with sigma 1: e^Z, mean e^(1/2), median 1; strongly skewed.
+        // Lognormal with sigma 1: mean e^(1/2), median 1.
         let mut uniform = uniform(seed + 1_000_000);
         let lognormal =
             Distribution::new((0..1000).map(|_| normal::quantile(uniform()).exp()).collect()).unwrap();
@@ -78,8 +78,7 @@ fn the_tail_of_ten_thousand() {
 
 #[test]
 fn differences_of_two_sides() {
-    // Means 1 and 1.1, 800 and 1000 samples. The first is faster with 1.1/2.1; on pages of 5, with G = F^5, by
-    // numerical integration of 5 F1^4 f1 (1 - F2^5): see `pages_of_exponentials`.
+    // The first is faster with 1.1/2.1.
     let pages = pages_of_exponentials(5, 1.1);
     let found = shares(|seed| {
         let first = exponential(800, 2 * seed);
@@ -99,8 +98,6 @@ fn differences_of_two_sides() {
     assert_nominal(["mean", "E[max of 5]", "p95", "share of requests", "share of pages"], found);
 }
 
-/// P(max of N of Exp with mean 1 < max of N of Exp with mean `mean`), as the integral over u = F1^N from 0 to 1 of
-/// 1 - F2(F1^-1)^N, by midpoints.
 fn pages_of_exponentials(requests: u32, mean: f64) -> f64 {
     let steps = 100_000;
     let at = |step: u32| {
@@ -113,7 +110,7 @@ fn pages_of_exponentials(requests: u32, mean: f64) -> f64 {
 
 #[test]
 fn crossings_are_where_they_are_said_to_be() {
-    // Exp(1) against uniform on 0..2.2: -ln(1 - p) = 2.2 p at p = 0.8434, by bisection.
+    // -ln(1 - p) = 2.2 p at p = 0.8434.
     let truth = beta::bisect(0.5, 0.99, |p| -(1.0 - p).ln() < 2.2 * p);
     let found = shares(|seed| {
         let first = exponential(2000, seed);
@@ -122,7 +119,7 @@ fn crossings_are_where_they_are_said_to_be() {
         let sides = [(&first, Scheme::Independent), (&second, Scheme::Independent)];
         let resamples = resample_on(1, &sides, 1, &settings(100, seed)).unwrap();
         let crossovers = resamples.pair(0, 1).unwrap().crossovers();
-        // At p = 0 and 1/2 the second is slower by up to 0.4, at 0.95 faster by 0.9: both leads are clear.
+        // Both leads are clear.
         [crossovers.len() == 1 && crossovers[0].share.contains(truth)]
     });
     assert_nominal(["crossing"], found);
@@ -130,12 +127,8 @@ fn crossings_are_where_they_are_said_to_be() {
 
 #[test]
 fn blocks_hold_the_truth_where_single_samples_do_not() {
-    // A queue: x_t = 0.8 x_(t-1) + e_t with exponential e, mean 1/(1 - 0.8) = 5. The variance of the mean is
-    // (1 + 0.8)/(1 - 0.8) = 9 times that of independent samples, so intervals are three times too narrow:
-    // they contain the truth with the probability that a normal variable stays within 1.96/3 = 0.65: 49 %.
-    // Blocks of 100 samples have 1 - 0.8/(1 - 0.64) x 2/100 = 95.6 % of the variance, so the interval is 2 %
-    // too narrow, and there are 40 blocks in 4000. Found: 46 % and 54 % (mean and median) from single
-    // samples, 95 % and 94 % from blocks.
+    // The variance of the mean is 9 times that of independent samples, so their intervals contain
+    // the truth in 49 %.
     let found = shares(|seed| {
         let mut uniform = uniform(seed);
         let mut value = 5.0;
@@ -151,7 +144,6 @@ fn blocks_hold_the_truth_where_single_samples_do_not() {
         let sides = [(&side, Scheme::Independent), (&side, blocks)];
         let resamples = resample_on(1, &sides, 1, &settings(200, seed)).unwrap();
         let [single, blocks] = [0, 1].map(|side| &resamples.sides()[side]);
-        // The median of the stationary distribution has no closed form; see `MEDIAN`.
         [
             single.mean().contains(5.0),
             blocks.mean().contains(5.0),
@@ -165,5 +157,5 @@ fn blocks_hold_the_truth_where_single_samples_do_not() {
     assert!((0.92..=0.97).contains(&found[1]) && (0.92..=0.97).contains(&found[3]), "{found:?}");
 }
 
-/// The median of the queue: 4.7671 with a standard error of 0.0005 from 2e7 draws of its stationary distribution (numpy).
+/// With a standard error of 0.0005, from 2e7 draws (numpy).
 const MEDIAN: f64 = 4.7671;

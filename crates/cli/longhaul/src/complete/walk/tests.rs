@@ -3,7 +3,6 @@
 use super::walk;
 use crate::Cli;
 
-/// The candidates for the last word of a line, and whether file names are valid.
 fn at(line: &str) -> (Vec<String>, bool) {
     let mut command = Cli::conventional();
     command.build();
@@ -26,7 +25,6 @@ fn commands_and_their_commands() {
     candidates("lab c", &["cp", "catchment", "capture"]);
     candidates("lab fault ho", &["host"]);
     candidates("lab nonsense ", &[]);
-    // Hidden commands are not completed.
     candidates("comple", &["completions"]);
 }
 
@@ -35,7 +33,6 @@ fn flags_by_what_was_given_already() {
     candidates("lab down --", &["--planet", "--all", "--json", "--help", "--version"]);
     candidates("lab down --all --j", &["--json"]);
     candidates("lab down --json --j", &[]);
-    // An option that may be repeated.
     candidates("lab capture --link a-b --li", &["--link"]);
     candidates("ping --duration 3s --jso", &["--json"]);
 }
@@ -45,7 +42,6 @@ fn values_of_flags_in_both_spellings() {
     candidates("compare a.csv --metric ttfb_", &["ttfb_without_dns"]);
     candidates("compare a.csv --metric=ttfb_", &["--metric=ttfb_without_dns"]);
     candidates("completions f", &["fish"]);
-    // Numbers have no candidates.
     candidates("probe http://a --count ", &[]);
 }
 
@@ -56,7 +52,6 @@ fn files_where_files_are_expected() {
     {
         assert_eq!(at(line), (Vec::new(), true), "{line}");
     }
-    // A program and its arguments.
     assert!(at("lab exec visitor -- l").1);
 }
 

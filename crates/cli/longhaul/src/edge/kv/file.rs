@@ -16,7 +16,6 @@ use crate::{
     progress::{Watch, watch},
 };
 
-/// Prints the result as JSON, or as text with a line about the action.
 pub(super) fn print(check: &FileCheck, json: bool, done: Option<&str>) -> anyhow::Result<()> {
     if json {
         return output::print_json(&output::named("longhaul.edge.kv.file/1", check));
@@ -65,7 +64,6 @@ fn text(check: &FileCheck, done: Option<&str>) -> String {
     text
 }
 
-/// Shows the number of verified blocks.
 pub(super) struct Progress {
     blocks: Arc<(AtomicU64, AtomicU64)>,
     _watch: Watch,

@@ -65,7 +65,6 @@ impl Import {
     }
 }
 
-/// Passes the lines to `write` in batches.
 fn import(
     from: impl BufRead,
     file: &Path,

@@ -67,10 +67,8 @@ fn row(key: &ListedKey, now_s: u64) -> [String; 3] {
     ]
 }
 
-/// Unix time in seconds.
 pub(super) fn now_s() -> u64 {
     u64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0)
 }
 
-/// Keys per page.
 const MOST: usize = 1000;

@@ -1,4 +1,5 @@
-//! `longhaul edge kv namespace`: lists namespaces, and manages those that the network's file does not define.
+//! `longhaul edge kv namespace`: lists namespaces, and manages those that the network's file does
+//! not define.
 
 use std::process::ExitCode;
 

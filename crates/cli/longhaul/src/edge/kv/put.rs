@@ -73,7 +73,7 @@ impl Put {
     }
 }
 
-/// Reads at most one byte more than the largest value, which is enough to detect a value that is too long.
+/// One byte more than the largest value is enough to detect a value that is too long.
 fn read(from: impl Read) -> io::Result<Vec<u8>> {
     let mut value = Vec::new();
     from.take(kv_server::Config::LARGEST + 1).read_to_end(&mut value)?;

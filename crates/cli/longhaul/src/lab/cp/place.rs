@@ -11,7 +11,6 @@ use anyhow::{Context, anyhow, bail};
 use nix::errno::Errno;
 use planet::{Entry, Folder, Links, Planet};
 
-/// A path on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spot {
     Machine(PathBuf),
@@ -19,7 +18,7 @@ pub(super) enum Spot {
 }
 
 impl From<OsString> for Spot {
-    /// Parses `HOST:PATH`, unless a `/` precedes the colon.
+    /// `HOST:PATH`, unless a `/` precedes the colon.
     fn from(text: OsString) -> Self {
         let bytes = text.as_bytes();
         let split = bytes.iter().position(|byte| matches!(byte, b':' | b'/')).filter(|at| bytes[*at] == b':');
@@ -37,7 +36,7 @@ impl Spot {
         matches!(self, Self::Host { .. })
     }
 
-    /// Whether the user marked the path as a folder.
+    /// The user marked the path as a folder.
     fn ends_in_slash(&self) -> bool {
         let (Self::Machine(path) | Self::Host { path, .. }) = self;
         path.as_os_str().as_bytes().ends_with(b"/")
@@ -53,19 +52,16 @@ impl fmt::Display for Spot {
     }
 }
 
-/// An open folder, and a path in it.
 pub(super) struct Place {
     pub folder: Folder,
     pub path: PathBuf,
-    /// The name of a copy.
     pub name: OsString,
     pub is_folder: bool,
-    /// The folder as the user writes it.
     base: Spot,
 }
 
 impl Place {
-    /// Opens a source, which must exist.
+    /// The source must exist.
     pub(super) fn source(planet: &Planet, spot: &Spot) -> anyhow::Result<Self> {
         let path = match spot {
             Spot::Host { .. } => return Self::on_planet(planet, spot),
@@ -80,7 +76,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Opens a destination. It may be missing, but its parent folder must exist.
+    /// The destination may be missing, but its parent folder must exist.
     pub(super) fn destination(planet: &Planet, spot: &Spot) -> anyhow::Result<Self> {
         let mut place = match spot {
             Spot::Host { .. } => Self::on_planet(planet, spot)?,
@@ -106,7 +102,6 @@ impl Place {
         let path = below(host, path).with_context(|| spot.to_string())?;
         Ok(Self {
             folder: planet.folder(host)?,
-            // The whole folder has the name of its host.
             name: path.file_name().unwrap_or(OsStr::new(host)).to_owned(),
             path,
             is_folder: false,
@@ -114,7 +109,6 @@ impl Place {
         })
     }
 
-    /// Opens a folder itself, or the parent folder of anything else.
     fn on_machine(path: &Path) -> anyhow::Result<Self> {
         let (base, name) = match path.file_name() {
             Some(name) if !path.is_dir() => (path.parent().unwrap_or(Path::new("")), name),
@@ -131,7 +125,6 @@ impl Place {
         })
     }
 
-    /// A path in the folder as the user writes it.
     pub(super) fn show(&self, path: &Path) -> String {
         match &self.base {
             // Without a "./" or a "/" that the user did not write.
@@ -160,7 +153,6 @@ impl Place {
     }
 }
 
-/// Converts a path to one relative to a host's folder.
 fn below(host: &str, path: &Path) -> anyhow::Result<PathBuf> {
     let own = Path::new("/srv").join(host);
     let relative = match path.strip_prefix(&own) {

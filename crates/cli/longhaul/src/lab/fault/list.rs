@@ -93,7 +93,6 @@ impl Lift {
     }
 }
 
-/// A row for each fault, `now_s` after the start of the planet.
 pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table {
     let mut table = Table::new(3, ["fault", "when", "what"]);
     for fault in faults {
@@ -107,7 +106,6 @@ pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table {
     table
 }
 
-/// "8.2 s left", "until it is lifted", "in 12.0 s for 10.0 s".
 fn when(fault: &FaultStatus, now_s: f64) -> String {
     let seconds = |seconds: f64| units::show::span(seconds.max(0.0));
     match (fault.is_active, fault.until_s) {

@@ -132,7 +132,6 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Whether any option is set.
     pub(super) fn is_given(&self) -> bool {
         self.how.is_some()
             || self.down.is_some()

@@ -44,7 +44,7 @@ fn the_busiest_link_is_first_and_what_is_down_before_it() {
 fn hundreds_of_cities_fit_one_screen() {
     let hosts: Vec<_> = (0..300).map(|n| host(format!("h{n}"), &format!("city-{}", n.min(298)))).collect();
     let text = plain(&status(hosts, Vec::new()), 20);
-    // Title, header, rule, 20 cities, total and fidelity; blank lines between the three sections.
+    // Title, header, rule, 20 cities, total and fidelity; two blank lines.
     assert_eq!(text.lines().count(), 1 + (2 + 20 + 1) + 1 + 2, "{text}");
     assert!(text.contains("\n city-298   h298 … h299       2\n city-0     h0                1\n"), "{text}");
     assert!(text.contains("300 hosts in 299 cities; "), "{text}");
@@ -56,8 +56,8 @@ fn hundreds_of_hosts_and_links_fit_one_screen() {
     let links = (0..300).map(|n| link("london", &format!("city-{n}"), n * MEGABYTE));
     let status = status(hosts.collect(), links.collect());
     let text = plain(&status, 20);
-    // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity. Blank lines between the
-    // four.
+    // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity; three blank
+    // lines.
     assert_eq!(text.lines().count(), 1 + 5 + 23 + 1 + 3, "{text}");
     assert!(text.contains(" london   visitor-0 … visitor-199       200\n"), "{text}");
     assert!(text.contains("300 hosts in 2 cities; each with its addresses: --all\n"), "{text}");

@@ -1,4 +1,4 @@
-//! A canvas of dots: each character of a terminal has two columns and four rows of dots (Unicode's Braille
+//! A canvas of dots: each character has two columns and four rows of them (Unicode's Braille
 //! patterns).
 
 use anstyle::Style;
@@ -6,10 +6,9 @@ use report::terminal::table::{Line, Words};
 
 use crate::output::{CYAN, DIM, PLAIN, RED, YELLOW};
 
-/// Position of a dot, from the left and from the top.
 pub(super) type Dot = (f64, f64);
 
-/// The layer of a dot. A character has the colour of its highest layer.
+/// A character has the colour of its highest layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
     Coast,
@@ -29,7 +28,6 @@ impl Layer {
     }
 }
 
-/// Dots and names on a rectangle of characters.
 #[derive(Debug)]
 pub(super) struct Canvas {
     columns: usize,
@@ -47,7 +45,6 @@ impl Canvas {
         Self { columns, cells: vec![Cell::Dots(0, Layer::Coast); columns * rows] }
     }
 
-    /// Sets a dot, if it is on the canvas.
     pub(super) fn dot(&mut self, (x, y): Dot, layer: Layer) {
         let Some((x, y)) = whole(x).zip(whole(y)) else { return };
         if let Some(Cell::Dots(dots, seen)) = self.cell(x / ACROSS, y / DOWN) {
@@ -56,15 +53,13 @@ impl Canvas {
         }
     }
 
-    /// Marks the character at a dot, if it is on the canvas.
     pub(super) fn mark(&mut self, dot: Dot, style: Style) {
         if let Some((column, row)) = character(dot) {
             self.letter(column, row, MARK, style);
         }
     }
 
-    /// Writes a name to the right or left of the mark at a dot, where it covers neither a mark nor another
-    /// name.
+    /// Covers neither a mark nor another name.
     pub(super) fn name(&mut self, dot: Dot, name: &str, style: Style) {
         let Some((column, row)) = character(dot) else { return };
         // A blank on both sides separates adjacent names.
@@ -79,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Whether a row has room for `length` letters; the last may be a blank beyond the edge.
+    /// The last letter may be a blank beyond the edge.
     fn is_free(&self, start: usize, length: usize, row: usize) -> bool {
         let end = start + length;
         let is_dots = |column| matches!(self.cells.get(row * self.columns + column), Some(Cell::Dots(..)));
@@ -117,12 +112,10 @@ impl Cell {
     }
 }
 
-/// The column and row of a dot.
 fn character((x, y): Dot) -> Option<(usize, usize)> {
     Some((whole(x)? / ACROSS, whole(y)? / DOWN))
 }
 
-/// A coordinate as an index; `None` if negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -132,15 +125,12 @@ fn whole(coordinate: f64) -> Option<usize> {
     (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
 }
 
-/// The mark of a city.
 pub(super) const MARK: char = '●';
 
-/// Dots per character, horizontally and vertically.
 pub(super) const ACROSS: usize = 2;
 pub(super) const DOWN: usize = 4;
 
-/// The bit of each dot: Braille counts down the left column, down the right one, and then along the fourth
-/// row.
+/// Braille counts down the left column, down the right one, and along the fourth row.
 const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 #[cfg(test)]
@@ -159,7 +149,6 @@ mod tests {
             canvas.dot((f64::from(x), f64::from(y)), Layer::Coast);
         }
         canvas.dot((2.0, 0.0), Layer::Coast);
-        // All dots are U+28FF, the upper left one is U+2801.
         assert_eq!(text(&canvas), ["\u{28ff}\u{2801}"]);
     }
 
@@ -177,7 +166,6 @@ mod tests {
     #[test]
     fn a_name_stands_where_it_covers_no_other() {
         let mut canvas = Canvas::new(20, 2);
-        // Four dots down are a row, two across a column.
         let cities = [
             ((4.0, 0.0), "oslo"),
             ((38.0, 0.0), "kiev"),
@@ -190,7 +178,6 @@ mod tests {
         for (dot, name) in cities {
             canvas.name(dot, name, PLAIN);
         }
-        // At the right edge the name is on the left; without room on either side there is only the mark.
         assert_eq!(text(&canvas), ["  ● oslo      kiev ●", "    ●     ● bonn    "]);
     }
 

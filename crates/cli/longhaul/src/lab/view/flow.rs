@@ -6,7 +6,6 @@ use planet::{LinkStatus, Status};
 
 use crate::lab::figures::whole;
 
-/// Two samples of a planet's status.
 #[derive(Debug)]
 pub(super) struct Window {
     /// Absent: rates are averages since the start of the planet.
@@ -14,29 +13,27 @@ pub(super) struct Window {
     pub now: Status,
 }
 
-/// Traffic of one direction of a link.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow<'w> {
     pub link: &'w LinkStatus,
     /// Delivered at the end of the link.
     pub bits_per_second: f64,
-    /// Segments lost, or dropped by the queue.
     pub drops_per_second: f64,
 }
 
 impl Window {
-    /// Length of the window. If a planet of the same name was restarted meanwhile, counts from its start.
+    /// If a planet of the same name was restarted meanwhile, counts from its start.
     pub(super) fn seconds(&self) -> f64 {
         self.now.running_s - self.since_before().map_or(0.0, |before| before.running_s)
     }
 
-    /// The earlier sample, if it is of the same planet.
+    /// `None` if the earlier sample is of another planet.
     pub(super) fn since_before(&self) -> Option<&Status> {
         self.before.as_ref().filter(|before| before.running_s < self.now.running_s)
     }
 
-    /// Traffic on links between cities, and on access lines of hosts. Links that are down are first, then the
-    /// busiest. Sorting by order of magnitude keeps the order of lines stable.
+    /// Links that are down come first, then the busiest by order of magnitude, which keeps the
+    /// order stable.
     pub(super) fn flows(&self) -> (Vec<Flow<'_>>, Vec<Flow<'_>>) {
         let earlier: BTreeMap<_, _> = self
             .since_before()
@@ -71,13 +68,11 @@ impl Flow<'_> {
     }
 }
 
-/// Whether it is the line between a host and its city; `homes` contains the pair of each host.
 fn is_line(link: &LinkStatus, homes: &HashSet<(&str, &str)>) -> bool {
     let (from, to) = (link.from.as_str(), link.to.as_str());
     link.access.is_some() || homes.contains(&(from, to)) || homes.contains(&(to, from))
 }
 
-/// Segments that entered a link and were not delivered.
 pub(super) fn drops(link: &LinkStatus) -> u64 {
     link.lost.segments + link.overflowed.segments + link.managed.segments
 }
@@ -86,7 +81,6 @@ fn key(link: &LinkStatus) -> (&str, &str, Option<&str>) {
     (&link.from, &link.to, link.access.as_deref())
 }
 
-/// The binary logarithm of a rate.
 #[expect(clippy::cast_possible_truncation, reason = "logarithms of rates are below 64")]
 fn magnitude(bits_per_second: f64) -> i32 {
     bits_per_second.max(1.0).log2() as i32

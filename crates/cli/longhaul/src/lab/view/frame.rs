@@ -16,13 +16,10 @@ use crate::{
     output::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW},
 };
 
-/// Faults and traffic in `size`.
 pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
     let (links, lines) = window.flows();
     let [links, lines] = [("link", links), ("line", lines)].map(|(kind, flows)| table(kind, &flows, size));
     let nothing = links.is_empty() && lines.is_empty();
-    // Faults get at most a third of the window. Links leave half of the rest to access lines, if a table fits
-    // there.
     let faults = shortened(faults(window), size.rows / 3);
     let rest = size.rows - faults.len();
     let for_lines = if rest / 2 > HEADER + 1 { lines.len().min(rest / 2) } else { 0 };
@@ -35,7 +32,6 @@ pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
     tables
 }
 
-/// Name, age and fidelity of the planet, with the keys on the right.
 pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
     let status = &window.now;
     let over = match &window.since_before() {
@@ -54,7 +50,6 @@ pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
     lines
 }
 
-/// "valid  late 95 us p50, 210 us p99.9, own drops 0, machine 12 % busy".
 fn fidelity(fidelity: &Fidelity) -> Line {
     let verdict = if fidelity.valid { Words::styled("valid", GREEN) } else { Words::styled("INVALID", RED) };
     let late = |at| fidelity.lateness_us.get(at).map(|us| show::time(us / 1e6));
@@ -68,7 +63,6 @@ fn fidelity(fidelity: &Fidelity) -> Line {
     Line::new([verdict, format!("  {lateness}, {drops}{machine}").into()])
 }
 
-/// Active and planned faults, below an empty line.
 pub(super) fn faults(window: &Window) -> Vec<Line> {
     let status = &window.now;
     if status.faults.is_empty() {
@@ -77,7 +71,6 @@ pub(super) fn faults(window: &Window) -> Vec<Line> {
     below_a_blank(fault::table(&status.faults, status.running_s).lines())
 }
 
-/// The traffic of links or lines, below an empty line; a narrow window gets fewer columns.
 fn table(kind: &'static str, flows: &[Flow<'_>], size: Size) -> Vec<Line> {
     if flows.is_empty() {
         return Vec::new();
@@ -110,7 +103,6 @@ fn below_a_blank(lines: Vec<Line>) -> Vec<Line> {
     std::iter::once(Line::default()).chain(lines).collect()
 }
 
-/// The rows of a table that fit, and the number of hidden rows.
 pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
     if table.len() <= room {
         return table;
@@ -124,7 +116,6 @@ pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
     table
 }
 
-/// Two city names of usual length and all columns.
 const WIDE: usize = 80;
 
 /// The empty line, the column names and the rule.

@@ -21,7 +21,6 @@ use crate::{
     output::{BOLD, RED},
 };
 
-/// The map and the faults in `size`.
 pub(super) fn map(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
     let rest = size.rows.saturating_sub(1);
     let faults = shortened(faults(window), rest / 3);
@@ -64,7 +63,6 @@ fn links(window: &Window, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
     }
 }
 
-/// All cities. Names where there is room, the cities with the most hosts first.
 fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
     let active = status.faults.iter().filter(|fault| fault.is_active);
     let dark: BTreeSet<CityId> =
@@ -90,7 +88,6 @@ fn legend() -> Line {
     Line::new(words)
 }
 
-/// The visible part of the earth, with one scale for both directions.
 struct Sheet {
     rows: usize,
     dots_per_degree: f64,
@@ -99,7 +96,6 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// A sheet with room for all cities of a world, in at most `most_rows` rows.
     fn of(layout: &Layout, columns: usize, most_rows: usize) -> Self {
         let places = layout.cities.iter().map(|city| city.place);
         let (west, east) = span(places.clone().map(|place| unrolled(place.lon)), 90.0, LONGITUDES);
@@ -108,19 +104,16 @@ impl Sheet {
         let dots_per_degree = (across / (east - west)).min(down / (north - south));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most most_rows")]
         let rows = ((north - south) * dots_per_degree / whole(DOWN as u64)).ceil() as usize;
-        // The remaining width is split between both sides.
         let margin = (across / dots_per_degree - (east - west)) / 2.0;
         Self { rows: rows.min(most_rows), dots_per_degree, west: west - margin, north }
     }
 
-    /// The dot at a place, from the upper left corner.
     fn dot(&self, place: Place) -> Dot {
         let x = (unrolled(place.lon) - self.west) * self.dots_per_degree;
         (x, (self.north - place.lat) * self.dots_per_degree)
     }
 }
 
-/// The range of `values` with a margin, at least `least` wide, within `limits`.
 fn span(values: impl Iterator<Item = f64> + Clone, least: f64, limits: (f64, f64)) -> (f64, f64) {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -129,19 +122,17 @@ fn span(values: impl Iterator<Item = f64> + Clone, least: f64, limits: (f64, f64
     ((middle - half).max(limits.0), (middle + half).min(limits.1))
 }
 
-/// A longitude on a map whose edge is in the Bering Strait.
+/// The edge of the map is in the Bering Strait.
 fn unrolled(lon: f64) -> f64 {
     if lon < LONGITUDES.0 { lon + 360.0 } else { lon }
 }
 
-/// The limits of the map, in degrees east and north.
+/// Degrees east.
 const LONGITUDES: (f64, f64) = (-169.0, 191.0);
 const LATITUDES: (f64, f64) = (-90.0, 90.0);
 
-/// Degrees around the outermost cities.
 const MARGIN: f64 = 8.0;
 
-/// A piece of a line: the third row of dots.
 const SAMPLE: &str = "\u{2824}\u{2824}\u{2824}";
 
 #[cfg(test)]

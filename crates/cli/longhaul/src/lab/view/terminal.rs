@@ -1,5 +1,5 @@
-//! Full-screen use of a terminal: single key presses, and pictures that replace each other. Dropping it
-//! restores the terminal.
+//! Full-screen use of a terminal: single key presses, and pictures that replace each other.
+//! Dropping it restores the terminal.
 
 use std::{
     io::{self, Stdin, Write},
@@ -23,7 +23,6 @@ use report::terminal::table::Line;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A new picture is due.
     Tick,
     Resized,
     Key(u8),
@@ -31,7 +30,6 @@ pub(super) enum Event {
     Ended,
 }
 
-/// The terminal while it shows pictures.
 pub(super) struct Terminal {
     before: Termios,
     signals: SignalFd,
@@ -40,7 +38,6 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes over the terminal of standard input and output until it is dropped.
     pub(super) fn take() -> anyhow::Result<Self> {
         let signals: SigSet =
             [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGWINCH].into_iter().collect();
@@ -70,7 +67,6 @@ impl Terminal {
         write(&format!("{HOME}{picture}{CLEAR_BELOW}"))
     }
 
-    /// Waits for the next event.
     pub(super) fn wait(&self) -> anyhow::Result<Event> {
         let stdin = io::stdin();
         loop {
@@ -101,7 +97,6 @@ impl Drop for Terminal {
     }
 }
 
-/// Reads a key. Arrows and other keys that send several bytes are ignored.
 fn key(stdin: &Stdin) -> anyhow::Result<Option<Event>> {
     let mut typed = [0; 64];
     Ok(match read(stdin, &mut typed)? {
@@ -117,20 +112,18 @@ fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// A timer that becomes readable for each picture.
 pub(super) fn ticks() -> anyhow::Result<TimerFd> {
     let ticks = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
     ticks.set(Expiration::Interval(TimeSpec::from_duration(PERIOD)), TimerSetTimeFlags::empty())?;
     Ok(ticks)
 }
 
-/// Two pictures a second.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// `_POSIX_VDISABLE` on Linux.
 const NO_CHARACTER: u8 = 0;
 
-/// Alternate screen, and hidden cursor (xterm control sequences, which all current terminals support).
+/// xterm control sequences: alternate screen, hidden cursor.
 const OTHER_SCREEN: &str = "\x1b[?1049h\x1b[?25l";
 const OWN_SCREEN: &str = "\x1b[?25h\x1b[?1049l";
 const HOME: &str = "\x1b[H";

@@ -12,10 +12,8 @@ use units::show::{rate, share, time};
 use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use crate::tcp::finding;
 
-/// The `most` connections with the most traffic, and the number of the others.
 pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
     let mut text = String::new();
-    // Idle connections are omitted unless all are idle.
     let (idle, busy): (Vec<_>, Vec<_>) = all.iter().partition(|each| each.limit == Limit::Idle);
     let chosen = together(if busy.is_empty() { idle } else { busy });
     let shown: Vec<_> = chosen.iter().take(most).collect();
@@ -53,7 +51,7 @@ pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
     text
 }
 
-/// Groups connections that wait for the same program to close or to accept, and counts them.
+/// Counts connections that wait for the same program.
 fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
     let mut kept: Vec<(&Explanation, usize)> = Vec::with_capacity(all.len());
     let mut places = HashMap::new();
@@ -76,14 +74,12 @@ fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
     kept
 }
 
-/// Whether the connection belongs to a process that we may not inspect. A connection that this end has
-/// closed, or that was not accepted yet, belongs to no process.
+/// A connection that this end has closed, or that was not accepted yet, has no process.
 fn is_hidden(each: &Explanation) -> bool {
     let is_open = matches!(each.state, Some(State::Established | State::CloseWait | State::SynSent));
     is_open && each.pid.is_none() && each.finding.kind != Kind::NotAccepted
 }
 
-/// A connection: its figures, its limit, its shares, and the reason. Writing to a String cannot fail.
 fn one(text: &mut String, each: &Explanation) {
     let _ = writeln!(text, "{}", paint(&format!("{} to {}", each.local, each.remote), BOLD));
     let figures = figures(each);
@@ -131,7 +127,6 @@ fn figures(each: &Explanation) -> String {
     figures.join("  ")
 }
 
-/// A bar of [`WIDTH`] characters divided by shares, with a legend.
 fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();
@@ -150,7 +145,6 @@ fn bar(shares: &Shares) -> String {
     format!("{bar}  {}", words.join("  "))
 }
 
-/// Connections in `TIME_WAIT`.
 pub(super) fn waiting(ended: u64) -> String {
     match ended {
         1 => "1 has ended and keeps its port for a minute (TIME_WAIT)".to_owned(),
@@ -179,8 +173,7 @@ fn name(limit: Limit) -> &'static str {
     }
 }
 
-/// Red: a limit that a setting or the network causes. Yellow: a program or the congestion window. Green: the
-/// path.
+/// Red: a setting or the network. Yellow: a program or the congestion window. Green: the path.
 fn style(limit: Limit) -> Style {
     match limit {
         Limit::Path => GREEN,
@@ -201,9 +194,8 @@ fn style(limit: Limit) -> Style {
     }
 }
 
-/// One sign per share, distinguishable without colour.
+/// Distinguishable without colour.
 const SIGNS: [(&str, Style); 8] =
     [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("╳", RED), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
 
-/// In characters.
 const WIDTH: u8 = 40;

@@ -1,5 +1,5 @@
-//! A page of figures of a recording: throughput, reads, window, queue, round trips and counters on one time
-//! axis.
+//! A page of figures of a recording: throughput, reads, window, queue, round trips and counters on
+//! one time axis.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,6 @@ pub(super) fn figures(recording: &Recording) -> Figures {
     recording.reasons.iter().fold(figures, Figures::invalid)
 }
 
-/// The result in one or two sentences.
 fn summary(recording: &Recording) -> String {
     let summary = &recording.summary;
     let mut sentences = Vec::new();
@@ -94,7 +93,6 @@ fn reading(recording: &Recording) -> Timeline {
         .line(steps("read", &recording.seconds, |second| Some(second.bytes)))
 }
 
-/// The rate of each second. The last value continues to the end.
 fn steps(name: &str, seconds: &[Second], bytes: impl Fn(&Second) -> Option<u64>) -> Line {
     let rate = |second: &Second| bytes(second).map(|bytes| whole(bytes) * 8.0 / 1e6 / second.duration_s);
     let mut points: Vec<_> = seconds.iter().map(|second| (second.t_s, rate(second))).collect();
@@ -102,7 +100,6 @@ fn steps(name: &str, seconds: &[Second], bytes: impl Fn(&Second) -> Option<u64>)
     Line { look: Look::Steps, ..Line::new(name, points) }
 }
 
-/// A value of each sample.
 fn line(name: &str, samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Line {
     Line::new(name, samples.iter().map(|sample| (sample.t_ms / 1e3, value(sample))))
 }
@@ -133,9 +130,8 @@ fn round_trips(recording: &Recording) -> Timeline {
         .line(line("opening", samples, |sample| Some(f64::from(sample.tcp_info.as_ref()?.rtt_us) / 1e3)).dashed())
 }
 
-/// Counters that are not zero, per second of the run.
 fn counters(recording: &Recording) -> Timeline {
-    // `seconds` may have more entries than the run has seconds, because a phase may end within a second.
+    // A phase may end within a second, so `seconds` may have more entries.
     let last = recording.seconds.len().min(second_of(recording.summary.duration_s)).saturating_sub(1);
     let mut counted: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for sample in &recording.samples {
@@ -154,7 +150,6 @@ fn counters(recording: &Recording) -> Timeline {
         .fold(timeline, |timeline, (name, counts)| timeline.line(Line::steps(name, 0.0, 1.0, counts)))
 }
 
-/// The index of the second that contains a time.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut off where it cannot be")]
 fn second_of(t_s: f64) -> usize {
     t_s as usize

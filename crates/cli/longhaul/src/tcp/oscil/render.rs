@@ -1,4 +1,5 @@
-//! The output of `longhaul tcp oscil`: a progress line, figures at the end, and the connection over time.
+//! The output of `longhaul tcp oscil`: a progress line, figures at the end, and the connection over
+//! time.
 
 mod course;
 
@@ -13,7 +14,6 @@ use crate::{
     output::{DIM, RED, YELLOW, paint},
 };
 
-/// The progress line.
 pub(super) fn progress(progress: &Progress<'_>) -> String {
     let queue = bytes(progress.sample.receive_queue_bytes.into());
     let window = progress.sample.tcp_info.as_ref().and_then(|info| info.rcv_wnd);
@@ -22,7 +22,6 @@ pub(super) fn progress(progress: &Progress<'_>) -> String {
     format!("{} s {phase}: {} read, {queue} waiting{window}", elapsed.as_secs(), bytes(progress.bytes))
 }
 
-/// The result of a served connection.
 pub(super) fn served(served: &Served) -> String {
     let Served { peer, why, duration, .. } = served;
     let mut text = format!("{peer}: {} in {}, {why}", bytes(served.bytes), time(duration.as_secs_f64()));
@@ -39,7 +38,6 @@ pub(super) fn served(served: &Served) -> String {
     text + "; " + &plural(info.total_retrans.into(), "segment") + " sent again"
 }
 
-/// A recording: its conditions, figures, course and caveats.
 pub(super) fn recording(recording: &Recording) -> String {
     let mut text = format!("{}\n{}\n", title(recording), paint(&conditions(recording), DIM));
     if recording.ended != Ended::Complete {
@@ -62,14 +60,12 @@ pub(super) fn recording(recording: &Recording) -> String {
     text
 }
 
-/// "192.0.2.1:5203 read as oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best), for 40 s".
 pub(super) fn title(recording: &Recording) -> String {
     let Conditions { remote, programme, length_s, .. } = &recording.conditions;
     let length = length_s.map_or_else(String::new, |length| format!(", for {length} s"));
     format!("{remote} read as {}{length}", described(programme))
 }
 
-/// "oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best)".
 fn described(programme: &Programme) -> String {
     let phase =
         |phase: &Phase| format!("{} {} {}", phase.name, units::duration::show(phase.duration), phase.rate);
@@ -77,7 +73,6 @@ fn described(programme: &Programme) -> String {
     format!("{}: {} x ({})", programme.name, programme.repeat, phases.join(", "))
 }
 
-/// "Linux 6.18.1, rtt 300.2 ms, tcp_rmem 4096 131072 33554432".
 fn conditions(recording: &Recording) -> String {
     let conditions = &recording.conditions;
     let setting =
@@ -90,7 +85,6 @@ fn conditions(recording: &Recording) -> String {
     parts.join(", ")
 }
 
-/// How the recording ended, without a final stop.
 pub(super) fn ended(recording: &Recording) -> String {
     match recording.ended {
         Ended::Complete => "the programme was gone through to its end".to_owned(),
@@ -102,7 +96,6 @@ pub(super) fn ended(recording: &Recording) -> String {
     }
 }
 
-/// Name and text of each figure, without figures that could not be measured.
 pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     let summary = &recording.summary;
     let size = |size: Option<u32>| size.map(|size| format!("{} at most", bytes(size.into())));
@@ -124,7 +117,6 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
-/// "4.30 s (median of 2, longest 4.61 s), never in 1"; `None` if no phase could show a restart.
 pub(super) fn restart(summary: &Summary) -> Option<String> {
     let Summary { restarts, restarts_missed, .. } = summary;
     let missed =
@@ -136,12 +128,10 @@ pub(super) fn restart(summary: &Summary) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A range in Mbit/s.
 pub(super) fn range([low, high]: [f64; 2]) -> String {
     format!("{} to {}", rate(low * 1e6), rate(high * 1e6))
 }
 
-/// Nonzero counters, and the names of the others.
 fn counters(recording: &Recording) -> String {
     let (some, none): (Vec<_>, Vec<_>) = recording.counters.iter().partition(|(_, count)| **count > 0);
     let mut text = String::new();
@@ -165,5 +155,4 @@ pub(super) fn traced(recording: &Recording) -> Vec<(&str, String)> {
     functions.map(|(function, bins)| (function.as_str(), calls(bins))).collect()
 }
 
-/// Settings that affect windows.
 const SETTINGS: [&str; 3] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_adv_win_scale", "net.ipv4.tcp_shrink_window"];

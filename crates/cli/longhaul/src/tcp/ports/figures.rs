@@ -1,5 +1,5 @@
-//! A page of figures of a measurement: for each strategy, the latency of connect() against the share of used
-//! ports.
+//! A page of figures of a measurement: for each strategy, the latency of connect() against the
+//! share of used ports.
 
 use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
 use trafficgen::ports::{Fill, Measurement, Run, Sample};
@@ -20,7 +20,6 @@ pub(super) fn figures(measurement: &Measurement) -> Figures {
     measurement.strategies.iter().fold(figures.table(table(&measurement.strategies)), judged)
 }
 
-/// Single connects by the parity of their port, and their median.
 fn scatter(run: &Run) -> Scatter {
     let connects = |odd: bool| {
         let of_parity = run.samples.iter().filter(move |sample| sample.odd == Some(odd));
@@ -58,7 +57,6 @@ fn table(runs: &[Run]) -> Table {
     })
 }
 
-/// Adds the caveats of a run.
 fn judged(figures: Figures, run: &Run) -> Figures {
     let name = render::name(run);
     run.doubts.iter().cloned().fold(figures, |figures, doubt| figures.doubt(doubt.of(&name)))

@@ -1,5 +1,5 @@
-//! The output of `longhaul tcp ports`: a table of the strategies, the findings, and a picture of each
-//! strategy.
+//! The output of `longhaul tcp ports`: a table of the strategies, the findings, and a picture of
+//! each strategy.
 
 use std::fmt::Write;
 
@@ -10,7 +10,6 @@ use units::show::{count, digits, frequency, share, time};
 
 use crate::output::{BOLD, CYAN, DIM, PLAIN, RED, YELLOW, paint};
 
-/// Writing to a String cannot fail.
 pub(super) fn measurement(measurement: &Measurement) -> String {
     let mut text = head(measurement);
     text += &table(&measurement.strategies);
@@ -85,7 +84,6 @@ fn absent() -> String {
     "-".to_owned()
 }
 
-/// "random-window (500 ports)".
 pub(super) fn name(run: &Run) -> String {
     let window = run.window.map_or_else(String::new, |window| format!(" ({window} ports)"));
     let reuse = if run.reuse_address { " SO_REUSEADDR" } else { "" };
@@ -112,7 +110,7 @@ fn forecasts(measurement: &Measurement) -> String {
     text
 }
 
-/// Latency against the used share: a row for each doubling, a column for each 60th of the range.
+/// A row for each doubling of the latency, a column for each 60th of the range.
 fn picture(run: &Run) -> String {
     let rows: Vec<_> = run.samples.iter().map(doubling).collect();
     let (Some(&top), Some(&bottom)) = (rows.iter().max(), rows.iter().min()) else { return String::new() };
@@ -173,5 +171,4 @@ const ODD: &str = "○";
 const BOTH: &str = "◐";
 const FAILED: &str = "x";
 
-/// Columns of a picture.
 const WIDTH: usize = 60;

@@ -14,7 +14,7 @@ use units::{
 
 use crate::output::{BOLD, GREEN, RED, YELLOW, paint};
 
-/// Plans for one rate. The settings and notes are those of the largest plan, which suffice for all.
+/// Settings and notes are those of the largest plan, which suffice for all.
 pub(super) fn plans(plans: &[Plan]) -> String {
     let Some(largest) = plans.iter().max_by_key(|plan| plan.window_bytes) else { return String::new() };
     let heading = format!("{} on one connection, Linux {}", rate(largest.rate_mbps * 1e6), largest.kernel);
@@ -43,8 +43,7 @@ pub(super) fn plans(plans: &[Plan]) -> String {
     text
 }
 
-/// Limits, each with its bar. A full bar is the requested rate, or else the highest limit. `named` is the
-/// kernel on the command line, if it is not the running one.
+/// `named` is the kernel of the command line, unless it is the running one.
 pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let heading = format!("How fast one connection can be by this side's buffers, Linux {}", check.kernel);
     let mut text = format!("{}\n", paint(&heading, BOLD));
@@ -72,12 +71,10 @@ pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     text
 }
 
-/// The farthest destination, if one is capped.
 fn worst(check: &Check) -> Option<&Destination> {
     check.is_capped().then(|| check.destinations.iter().max_by(|a, b| a.rtt_ms.total_cmp(&b.rtt_ms)))?
 }
 
-/// One direction of a destination.
 struct Side<'a> {
     destination: &'a Destination,
     direction: &'static str,
@@ -92,7 +89,6 @@ fn sides(destination: &Destination) -> impl Iterator<Item = Side<'_>> {
 }
 
 impl Side<'_> {
-    /// "melbourne, 282 ms", once for both directions.
     fn place(&self) -> String {
         let Destination { name, rtt_ms, receive, .. } = self.destination;
         match name {
@@ -116,7 +112,6 @@ impl Side<'_> {
     }
 }
 
-/// "16 MiB to 21.25 MiB", or one value if both are equal.
 fn span([least, most]: [String; 2]) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
@@ -143,5 +138,4 @@ fn word(verdict: Verdict) -> Words {
 const RECEIVE: &str = "receive";
 const SEND: &str = "send";
 
-/// Blocks of a full bar.
 const WIDTH: usize = 24;

@@ -1,5 +1,4 @@
-//! Early hints (RFC 8297) in each version of HTTP. Each server sends its response only after the client has
-//! read the hints.
+//! Early hints (RFC 8297) in each version of HTTP.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -29,7 +28,6 @@ fn hints_over_http1_are_not_the_response() {
     let folder = certified(Ipv4Addr::LOCALHOST);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    // It ends with the test process.
     thread::spawn(move || listener.incoming().for_each(|stream| answer(stream.unwrap())));
     let samples = samples(&folder, &url, &["--count", "6", "--concurrency", "1"]);
     assert_eq!(samples.len(), 6);
@@ -40,13 +38,12 @@ fn hints_over_http1_are_not_the_response() {
 fn hints_come_first(sample: &Sample, protocol: &str) {
     assert_eq!(label(sample, "protocol"), Some(protocol));
     let (hints, last) = (sample.first_interim_ns.unwrap(), sample.final_headers_ns.unwrap());
-    // A header of HTTP/2 or HTTP/3 has the timestamp of the latest read when it is parsed, which may contain
-    // the next header too.
+    // One read may contain the next header of HTTP/2 or HTTP/3 too.
     assert!(if protocol == "http/1.1" { hints < last } else { hints <= last }, "{sample:?}");
     assert!(last <= sample.last_byte_ns.unwrap(), "{sample:?}");
 }
 
-/// Reads a request, sends hints, waits until the client has read them, and sends the response.
+/// Sends the response only after the client has read the hints.
 fn answer(mut stream: TcpStream) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     lines.map(Result::unwrap).find(String::is_empty).unwrap();
@@ -59,15 +56,12 @@ fn answer(mut stream: TcpStream) {
     stream.write_all(&vec![b'x'; usize::try_from(BODY).unwrap()]).unwrap();
 }
 
-/// Queued bytes of a socket.
 struct Queues {
-    /// Not acknowledged by the peer.
     unsent: u32,
-    /// Not read by its program.
     unread: u32,
 }
 
-/// The queues of a local connection (proc_pid_net(5)).
+/// Of a local connection (proc_pid_net(5)).
 fn queues(local: SocketAddr, remote: SocketAddr) -> Queues {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let ends = [local, remote].map(in_table);

@@ -1,4 +1,4 @@
-//! nginx with each supported version of HTTP. It reports its view of a request in a header field.
+//! nginx with each version of HTTP. A header field has its view of a request.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
@@ -10,10 +10,8 @@ use recording::Sample;
 use super::{CLEAR, REUSED, SECURE, certified, has_phases, label, samples, server};
 use crate::harness::{Folder, Running};
 
-/// nginx in one process.
 struct Nginx {
     folder: Folder,
-    /// HTTP/1.1 in clear text.
     clear: SocketAddr,
     /// HTTP/1.1 and HTTP/2 over TLS.
     secure: SocketAddr,
@@ -27,7 +25,7 @@ struct Nginx {
 impl Nginx {
     fn start() -> Self {
         let [_, a, b, c] = std::process::id().to_be_bytes();
-        // An address that only this process uses, so that the ports stay free until nginx binds them.
+        // Only this process uses the address, so the ports stay free until nginx binds them.
         let address = Ipv4Addr::new(127, 64 | (a & 63), b, c);
         let folder = certified(address);
         let ports = [(); 5].map(|()| TcpListener::bind((address, 0)).unwrap());
@@ -54,12 +52,10 @@ impl Nginx {
         let mut command = server("nginx");
         command.args(["-p", &prefix, "-c", &config, "-e", "stderr"]).stderr(Stdio::piped());
         let mut running = Running::start(&mut command);
-        // It logs its version after its sockets are open.
         running.says("nginx/");
         Self { folder, clear, secure, older, early: [early, early_http2], _running: running }
     }
 
-    /// The samples of six sequential requests.
     fn six(&self, scheme: &str, address: SocketAddr, arguments: &[&str]) -> Vec<Told> {
         let url = format!("{scheme}://{address}/body");
         let arguments = [&["--count", "6", "--concurrency", "1"], arguments].concat();
@@ -67,7 +63,6 @@ impl Nginx {
     }
 }
 
-/// A sample, and nginx's report about it.
 struct Told {
     sample: Sample,
     connection: String,
@@ -138,12 +133,10 @@ fn a_connection_to_nginx_carries_many_requests() {
         assert_eq!(told[1..].len(), others);
         for Told { sample, connection, .. } in &told[1..] {
             assert_eq!((connection, sample.reused), (&told[0].connection, Some(true)), "{version}");
-            // Requests on a reused connection have no handshake.
             assert_eq!((&sample.local, label(sample, "tls")), (&None, None));
             has_phases(sample, &REUSED);
         }
     }
-    // Concurrent requests share an HTTP/2 connection.
     let url = format!("https://{}/body", nginx.secure);
     let many =
         samples(&nginx.folder, &url, &["--count", "40", "--concurrency", "8", "--connections", "reuse"]);
@@ -175,16 +168,13 @@ fn nginx_takes_requests_ahead_of_the_handshake_where_we_say_that_it_does() {
         let ours: Vec<_> = told.iter().map(|told| label(&told.sample, "early")).collect();
         assert_eq!((&ours[1..], ours[0]), (&[Some("accepted"); 5][..], None), "{version}");
         has_phases(&told[0].sample, &SECURE);
-        // nginx sets this only for requests that it serves before the handshake ends, possibly for none of
-        // these.
+        // Only for requests served before the handshake ends, possibly none.
         assert!(!told[0].early, "{version}");
         for Told { sample, resumed, .. } in &told[1..] {
             assert_eq!((label(sample, "resumed"), *resumed), (Some("true"), true));
-            // There is no TLS phase.
             has_phases(sample, &CLEAR);
         }
     }
-    // A server without session resumption for 0-RTT, and one with resumption only.
     for address in [nginx.older, nginx.secure] {
         let told = nginx.six("https", address, &["--connections", "early"]);
         assert!(told.iter().all(|told| label(&told.sample, "early").is_none() && !told.early));

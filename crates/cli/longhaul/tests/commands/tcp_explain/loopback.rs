@@ -1,5 +1,5 @@
-//! Programs on loopback, where the round trip is negligible, each with a control that lacks the cause. Each
-//! pair has a separate network namespace.
+//! Programs on loopback, each with a control that lacks the cause, and each pair in a separate
+//! network namespace.
 
 use std::process::Command;
 
@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::{documents, harness::LONGHAUL};
 
-/// Sets up connections and runs `explain` on them. `look(...)` runs it with these arguments; the results are
-/// printed as an object by name.
+/// `look(...)` runs `explain` with these arguments. Prints an object by name.
 const PROGRAM: &str = "
 import json, os, socket, subprocess, sys, threading, time
 case, longhaul = sys.argv[1], sys.argv[2]
@@ -158,7 +157,6 @@ print(json.dumps(said), flush=True)
 os._exit(0)
 ";
 
-/// The explanations of a case.
 #[track_caller]
 fn said(case: &str) -> Value {
     let mut command = Command::new("unshare");
@@ -172,12 +170,10 @@ fn said(case: &str) -> Value {
     said
 }
 
-/// The explanation of the sending end.
 #[track_caller]
 fn sender<'a>(said: &'a Value, name: &str) -> &'a Value {
     let all = said[name].as_array().unwrap_or_else(|| panic!("{name}: {said:#}"));
-    // Servers listen from port 5000 on. A client's port is a larger number, which may begin with the same
-    // digits.
+    // Servers listen from port 5000 on; a client's port may begin with the same digits.
     let port = |address: &str| address.rsplit_once(':').unwrap().1.parse::<u16>().unwrap();
     let sends = |each: &&Value| (5000..5100).contains(&port(each["remote"].as_str().unwrap()));
     all.iter().find(sends).unwrap_or_else(|| panic!("{name}: {said:#}"))
@@ -188,15 +184,13 @@ fn found(each: &Value, limit: &str, kind: &str) {
     assert_eq!((&each["limit"], &each["kind"]), (&limit.into(), &kind.into()), "{each:#}");
 }
 
-/// Segments of 64 KiB at 1 MB/s are 66 ms apart, and a round trip takes 0.1 ms: in most samples no data is in
-/// flight.
+/// Segments of 64 KiB at 1 MB/s are 66 ms apart: in most samples no data is in flight.
 #[test]
 fn a_rate_that_was_asked_for_is_seen_between_two_segments() {
     let said = said("paced");
     for control in ["bbr", "cubic"] {
         found(sender(&said, control), "pacing", "paced");
     }
-    // The pacing limit is ten times the rate of the program.
     found(sender(&said, "slower"), "sender_application", "sender_idle");
 }
 
@@ -215,24 +209,19 @@ fn a_connection_that_the_peer_closed_and_the_program_keeps() {
         assert!(evidence.contains("has not read the end"), "{evidence}");
         assert!(evidence.contains("has 3 such connections"), "{evidence}");
     }
-    // In the text, one connection represents all.
     let text = said["text"].as_str().unwrap();
     assert_eq!(text.matches("has closed the connection").count(), 1, "{text}");
     assert!(text.contains("  and 2 more like it\nand 3 more, idle\n"), "{text}");
-    // The end that has closed waits for the other end.
     assert!(state("left", "fin_wait2").iter().all(|each| each["limit"] == "idle"), "{said:#}");
-    // No end has closed.
     let open = state("open", "established");
     assert_eq!(open.len(), 6);
     open.iter().for_each(|each| found(each, "idle", "idle"));
-    // The peer has sent everything and receives the response.
     let answers = state("answers", "close_wait");
     assert_eq!(answers.len(), 3);
     answers.iter().for_each(|each| found(each, "sender_application", "sender_idle"));
 }
 
-/// A queue of 2 accepts 3 connections; of 6, the others get no reply. A queue of 4 with 3 connections is not
-/// full.
+/// A queue of 2 accepts 3 connections; of 6, the others get no reply.
 #[test]
 fn a_listen_queue_that_is_full_is_seen_from_both_ends() {
     let said = said("queue");
@@ -241,7 +230,6 @@ fn a_listen_queue_that_is_full_is_seen_from_both_ends() {
     assert_eq!((&all[0]["remote"], &all[0]["process"]), (&"*".into(), &"python3".into()), "{said:#}");
     assert!(all[0]["evidence"][0].as_str().unwrap().starts_with("3 connections"), "{said:#}");
     let of = |all: &[Value], kind: &str| all.iter().filter(|each| each["kind"] == kind).count();
-    // The server's ends of the three accepted connections, and the clients' ends of the three others.
     assert_eq!((of(all, "not_accepted"), of(all, "peer_does_not_accept")), (3, 3), "{said:#}");
     let half = said["half"].as_array().unwrap();
     assert_eq!((of(half, "not_accepted"), of(half, "idle"), half.len()), (3, 3, 6), "{said:#}");
@@ -266,8 +254,7 @@ fn a_subflow_s_window_and_queue_are_its_connection_s() {
     assert!(slow.iter().all(|each| each["is_subflow"] == true), "{slow:#?}");
     let end = |all: &[Value], role: &str| all.iter().find(|each| each["role"] == role).unwrap().clone();
     found(&end(slow, "receiver"), "receiver_application", "reads_slowly");
-    // From the other end it may resemble the window of a small buffer, but neither a path nor an idle
-    // program.
+    // It may resemble the window of a small buffer, but neither a path nor an idle program.
     let limits = ["receiver_application", "receiver_window", "other_end"];
     assert!(limits.contains(&end(slow, "sender")["limit"].as_str().unwrap()), "{slow:#?}");
     let quick = said["quick"].as_array().unwrap();
@@ -277,8 +264,7 @@ fn a_subflow_s_window_and_queue_are_its_connection_s() {
     assert_eq!((&plain["is_subflow"], &plain["limit"]), (&false.into(), &"pacing".into()), "{plain:#}");
 }
 
-/// At the sender, a small window because of a slow reader resembles a small window because of a small buffer.
-/// The finding must report this ambiguity, and must not blame the path.
+/// The finding must report that a slow reader resembles a small buffer.
 #[test]
 fn a_reader_of_two_megabytes_a_second_is_no_path() {
     let said = said("even");
@@ -295,7 +281,6 @@ fn connections_that_have_ended_are_counted() {
     let text = said["text"].as_str().unwrap();
     assert!(text.contains("no open TCP connection here; 50 have ended"), "{text}");
     assert_eq!(said["few"], serde_json::json!([]));
-    // 60 of 100 ports, which the kernel reuses on loopback unless configured otherwise.
     assert_eq!(said["used again"], serde_json::json!([]));
     let many = said["many"].as_array().unwrap();
     assert_eq!(many.len(), 1, "{said:#}");

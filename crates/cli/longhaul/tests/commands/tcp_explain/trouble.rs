@@ -26,7 +26,6 @@ fn atlantic(name: &str) -> Planet {
         .up()
 }
 
-/// A transfer to the visitor that has started.
 fn transfer(planet: &Planet, sends: &[&str], reads: &[&str]) -> [Running; 2] {
     let mut reader = traffic(planet, "visitor", &[&["read", "warm=500000"], reads].concat());
     reader.says("listening");
@@ -39,7 +38,7 @@ fn transfer(planet: &Planet, sends: &[&str], reads: &[&str]) -> [Running; 2] {
 fn who_may_not_look_into_processes_is_told_what_follows() {
     let planet = atlantic("explain-nobody");
     let _transfer = transfer(&planet, &[], &["rcvbuf=65536"]);
-    // It must be readable by all users, wherever the project was built.
+    // Readable by all users, wherever the project was built.
     let folder = Folder::new();
     let program = folder.path("longhaul");
     fs::copy(LONGHAUL, &program).unwrap();
@@ -57,7 +56,6 @@ fn who_may_not_look_into_processes_is_told_what_follows() {
     );
     let text = planet.exec("visitor", &nobody).ok();
     assert!(text.contains("run it as root") && text.contains("(the cause is inferred)"), "{text}");
-    // As root, the socket itself contains the information.
     let said = explain(&planet, "visitor", &["origin"]);
     assert_eq!((&said["kind"], &said["is_inferred"]), (&"fixed_receive_buffer".into(), &false.into()));
 }
@@ -78,20 +76,17 @@ fn a_path_that_breaks_and_a_connection_that_ends() {
         ..Fault::default()
     };
     planet::Planet::find(Some(planet.name())).unwrap().fault(&down).unwrap();
-    // The first retransmission timeout takes about a third of a second; acknowledgements of data in flight
-    // arrive until then.
+    // Acknowledgements of data in flight arrive until the first retransmission timeout.
     let said = || {
         planet
             .exec("origin", &[LONGHAUL, "tcp", "explain", "--json", "--port", "5000", "--for", "500ms"])
             .json()
     };
     wait_until(|| said().as_array().unwrap().iter().any(|each| each["kind"] == "no_answer"));
-    // The other end does not wait for anything.
     let other = planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json"]).json();
     assert_eq!(other[0]["limit"], "idle", "{other:#}");
 }
 
-/// Opens a connection with keep-alives every second, and later, on request, tries to open another.
 const ASKS: &str = "
 import os, socket, sys, time
 end = socket.socket()
@@ -106,7 +101,6 @@ while not os.path.exists(sys.argv[2]):
 socket.create_connection((sys.argv[1], 80))
 ";
 
-/// An idle connection whose kernel sends keep-alives, and a program that opens a second connection.
 #[test]
 fn a_peer_that_is_silent_and_one_that_has_gone() {
     let planet = atlantic("explain-silent");
@@ -123,7 +117,6 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     let said = |of: &str| -> Value {
         planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json", "--for", of]).json()
     };
-    // Three keep-alives are sent and acknowledged meanwhile.
     let idle = said("3s");
     assert_eq!((&idle[0]["limit"], &idle[0]["kind"]), (&"idle".into(), &"idle".into()), "{idle:#}");
     let down = Fault {
@@ -154,7 +147,7 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     assert!(!asking.to_string().contains("ago"), "{asking:#}");
 }
 
-/// Never accepts at one port, whose queue holds 2 connections, and accepts one connection at another port.
+/// The queue of one port, which is never accepted, holds 2 connections.
 const HALF_DEAF: &str = "
 import socket, sys
 deaf, listener = socket.socket(), socket.socket()
@@ -168,7 +161,6 @@ while data := end.recv(100):
     end.send(data)
 ";
 
-/// Connects to the accepting port, and eight times to the other.
 const SPEAKS: &str = "
 import socket, sys, time
 talk = socket.create_connection(('origin', 81))
@@ -189,8 +181,8 @@ while True:
     time.sleep(0.05)
 ";
 
-/// The kernel replies to all eight SYNs, because they arrive before the queue is full, and then accepts two
-/// connections. The client considers the other six open, but their data is never acknowledged.
+/// The kernel replies to eight SYNs before the queue is full; data of six connections is never
+/// acknowledged.
 #[test]
 fn a_full_listen_queue_is_inferred_from_the_other_end() {
     let planet = atlantic("explain-deaf");
@@ -220,8 +212,6 @@ fn a_full_listen_queue_is_inferred_from_the_other_end() {
     assert_eq!(of_kind("origin", "not_accepted").len(), 2);
 }
 
-/// 128 KiB at both ends: both limits are reported together, whichever is hit more often. A single limit is
-/// reported alone.
 #[test]
 fn two_limits_at_once_are_both_named() {
     let link = "rtt = \"100ms\"\nrate = \"200Mbit\"";
@@ -245,7 +235,6 @@ fn two_limits_at_once_are_both_named() {
     assert_eq!(named(&[]), (true, false, false));
 }
 
-/// Accepts connections, and closes each after its client.
 const SERVER: &str = "
 import socket, sys, threading
 listener = socket.socket()
@@ -259,8 +248,7 @@ while True:
     threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
 ";
 
-/// Opens connections, closes some of them, waits until the server has closed those too, and then waits
-/// forever.
+/// Waits until the server has closed its ends too.
 const CLIENT: &str = "
 import signal, socket, sys
 connections = [socket.create_connection(('origin', 80)) for _ in range(int(sys.argv[1]))]
@@ -312,7 +300,6 @@ fn source_ports_that_run_out_are_counted_for_each_destination() {
     assert!(most[0]["evidence"][0].as_str().unwrap().contains("95 of 100"), "{most}");
     assert!(most[0]["sentence"].as_str().unwrap().contains("Almost all source ports"), "{most}");
     assert!(most[0]["advice"].as_str().unwrap().contains("tcp_tw_reuse=1"), "{most}");
-    // The server's port is not a source port, regardless of the number of clients.
     assert_eq!(scarce(&of("origin")), 0);
 }
 
@@ -334,7 +321,7 @@ fn what_is_not_there_is_named() {
     for (arguments, expected) in [
         (["--pid", "999999"].as_slice(), "cannot look at process 999999: No such file"),
         (&["--port", "1"], "there is no TCP connection with port 1 in this network namespace"),
-        // Documentation addresses (RFC 5737), which no machine has.
+        // RFC 5737: no machine has these addresses.
         (&["192.0.2.1"], "there is no TCP connection with 192.0.2.1 in this network namespace"),
         (&["[2001:db8::1]:443"], "there is no TCP connection with 2001:db8::1 port 443"),
         (&["192.0.2.1:99999"], "a port is between 1 and 65535"),
@@ -344,7 +331,6 @@ fn what_is_not_there_is_named() {
         let said = longhaul(&[&["tcp", "explain"], arguments].concat()).refused();
         assert!(said.contains(expected), "expected {expected}: {said}");
     }
-    // A shell has no connection.
     let mut shell = Command::new("sh");
     let shell = shell.arg("-c").arg(format!("{LONGHAUL} tcp explain --pid $$; echo $?")).output().unwrap();
     let (said, code) = (String::from_utf8(shell.stderr).unwrap(), String::from_utf8(shell.stdout).unwrap());

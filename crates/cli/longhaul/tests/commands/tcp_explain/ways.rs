@@ -2,29 +2,19 @@
 //!
 //! By default, a path has 20 Mbit/s and a round trip of 100 ms: 250 KB are in flight.
 
-/// A transfer with one bottleneck, or its control.
 pub(super) struct Way {
-    /// Prefix of the names of its hosts.
     pub name: &'static str,
-    /// Keys of its link.
     pub path: &'static str,
-    /// Kernel settings of the sender.
     pub sender: &'static str,
-    /// Kernel settings of the receiver.
     pub receiver: &'static str,
-    /// Options of the sending program.
     pub sends: &'static str,
-    /// Options of the reading program.
     pub reads: &'static str,
-    /// Bytes to transfer before the sampling.
     pub warm: u32,
-    /// Options of `longhaul tcp explain`.
     pub look: &'static [&'static str],
     /// The expected limit at the sender, and the first kinds of findings.
     pub at_sender: (&'static str, &'static [&'static str]),
-    /// The same at the receiver.
     pub at_receiver: (&'static str, &'static [&'static str]),
-    /// Kinds that must not be found at either end.
+    /// At either end.
     pub never: &'static [&'static str],
 }
 
@@ -35,7 +25,7 @@ const DEEP: &str = "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"";
 const NO_LEARNING: &str = "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\", \
                            \"net.ipv4.tcp_timestamps\" = \"0\"";
 
-/// A transfer that only the path limits. BBR fills the path and reports that.
+/// Only the path limits the transfer. BBR fills the path and reports that.
 const FREE: Way = Way {
     name: "free",
     path: PLAIN,
@@ -47,7 +37,6 @@ const FREE: Way = Way {
     warm: 3_000_000,
     look: &[],
     at_sender: ("path", &["path_rate"]),
-    // The receiver cannot observe the limits of the sender.
     at_receiver: ("other_end", &["other_end"]),
     never: &[],
 };
@@ -55,7 +44,7 @@ const FREE: Way = Way {
 const SMALL_WINDOW: (&str, &[&str]) = ("receiver_window", &["small_window"]);
 
 pub(super) const WAYS: [Way; 29] = [
-    // SO_RCVBUF of 64 KiB gives 128 KiB of buffer, and two thirds of that are window: 7 Mbit/s.
+    // SO_RCVBUF of 64 KiB gives 128 KiB of buffer, two thirds of which are window: 7 Mbit/s.
     Way {
         name: "rcvbuf",
         reads: "rcvbuf=65536",
@@ -64,10 +53,8 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_window", &["fixed_receive_buffer"]),
         ..FREE
     },
-    // A fixed buffer that is large enough is not a cause.
     Way { name: "rcvbuf-enough", reads: "rcvbuf=2000000", never: &["fixed_receive_buffer"], ..FREE },
-    // A receive buffer of 200 KB is a window of 133 KB: 10 Mbit/s. Guides recommend this scale, but it has no
-    // effect.
+    // 200 KB of buffer are a window of 133 KB: 10 Mbit/s. This scale has no effect.
     Way {
         name: "rmem",
         receiver: "\"net.ipv4.tcp_rmem\" = \"4096 131072 200000\", \"net.ipv4.tcp_adv_win_scale\" = \"-2\"",
@@ -76,14 +63,12 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_window", &["setting_below_default", "setting_ignored"]),
         ..FREE
     },
-    // Both settings are equally wrong here but limit nothing: 16 MiB exceed what the path needs.
     Way {
         name: "rmem-enough",
         receiver: "\"net.ipv4.tcp_rmem\" = \"4096 131072 16777216\", \"net.ipv4.tcp_adv_win_scale\" = \"-2\"",
         never: &["setting_below_default", "setting_ignored"],
         ..FREE
     },
-    // The buffer stays at its initial 128 KiB.
     Way {
         name: "autotuning",
         receiver: "\"net.ipv4.tcp_moderate_rcvbuf\" = \"0\"",
@@ -120,7 +105,6 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_application", &["reads_slowly"]),
         ..FREE
     },
-    // It pauses equally often, but reads twice as fast as the path delivers.
     Way {
         name: "reader-fast",
         path: DEEP,
@@ -137,7 +121,7 @@ pub(super) const WAYS: [Way; 29] = [
         ..FREE
     },
     Way { name: "writer-fast", sends: "control=bbr rate=40", never: &["sender_idle"], ..FREE },
-    // 128 KiB including the kernel's overhead are less than half of the data in flight.
+    // 128 KiB with the kernel's overhead are less than half of the data in flight.
     Way {
         name: "sndbuf",
         sends: "control=bbr sndbuf=65536",
@@ -167,7 +151,6 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("pacing", &["paced"]),
         ..FREE
     },
-    // 40 Mbit/s, twice the rate of the path.
     Way { name: "paced-enough", sends: "control=bbr pacing=5000000", never: &["paced"], ..FREE },
     // Reno gets 1448 bytes / 100 ms * sqrt(3/2) / sqrt(2 %) = 1 Mbit/s.
     Way {
@@ -179,10 +162,9 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("loss", &["loss"]),
         ..FREE
     },
-    // The same loss, with a congestion control that tolerates it.
     Way { name: "loss-bbr", path: LOSSY, never: &["loss"], ..FREE },
-    // Reno with loss only when the path is full: once full, a queue of eight round trips never drains,
-    // because half of the window still fills the path. Unsent data waits longer than a round trip.
+    // Once full, a queue of eight round trips never drains: half of the window still fills the
+    // path.
     Way {
         name: "queue",
         path: DEEP,
@@ -193,10 +175,8 @@ pub(super) const WAYS: [Way; 29] = [
     },
     Way { name: "unsent", at_sender: ("path", &["path_rate", "unsent_data"]), ..FREE },
     Way { name: "unsent-bounded", sends: "control=bbr notsent=131072", never: &["unsent_data"], ..FREE },
-    // A queue of 5 ms: CoDel drops a packet when the queue is longer for a while, and CUBIC reduces its
-    // window. Between two losses it fills the path. The time between losses is K = cbrt(0.3 W / 0.4) = 3.7 s
-    // (RFC 9438) with W = 69 segments, which fill 20 Mbit/s x 40 ms. In the first of these seconds the queue
-    // is empty, so the sampling must be longer.
+    // CoDel drops a packet of a long queue. The time between losses is K = cbrt(0.3 W / 0.4) = 3.7
+    // s (RFC 9438) with W = 69 segments; in the first of these seconds the queue is empty.
     Way {
         name: "codel",
         path: "rtt = \"40ms\"\nrate = \"20Mbit\"\naqm = \"codel\"",
@@ -218,9 +198,8 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["path_rate"],
         ..FREE
     },
-    // Packets overtake each other by up to 40 ms. The sender waits only a quarter of the minimum round trip,
-    // 15 ms, does not adapt, and cannot detect a late packet by its timestamp. There is no queue that could
-    // drop packets.
+    // Packets overtake each other by up to 40 ms; the sender waits only 15 ms, a quarter of the
+    // minimum round trip.
     Way {
         name: "order",
         path: "rtt = \"100ms\"\njitter = \"20ms free\"",
@@ -231,7 +210,6 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("reordering", &["reordering"]),
         ..FREE
     },
-    // The same jitter, without reordering.
     Way {
         name: "order-kept",
         path: "rtt = \"100ms\"\njitter = \"20ms\"",
@@ -242,8 +220,7 @@ pub(super) const WAYS: [Way; 29] = [
         never: &["reordering", "loss"],
         ..FREE
     },
-    // With a round trip of 600 ms, the window doubles about twice in the second after the first data. 1.5 MB
-    // fill the path.
+    // With 600 ms, the window doubles about twice in a second. 1.5 MB fill the path.
     Way {
         name: "start",
         path: "rtt = \"600ms\"\nrate = \"20Mbit\"",
@@ -252,8 +229,7 @@ pub(super) const WAYS: [Way; 29] = [
         at_sender: ("initial_window", &["slow_start"]),
         ..FREE
     },
-    // 400 KB are sent in less than a second, followed by an idle second: longer than a retransmission
-    // timeout.
+    // 400 KB in less than a second, then an idle second: longer than a retransmission timeout.
     Way {
         name: "pauses",
         sends: "control=reno burst=400000 every=2",

@@ -20,22 +20,18 @@ pub(crate) struct BodyReader {
     body: Arc<SharedBody>,
     number: u64,
     at: u64,
-    /// The end of the read, unless it is the end of the body.
     end: Option<u64>,
     reading: Option<JoinHandle<Option<Result<Piece, ::segment_store::Error>>>>,
 }
 
-/// The source of a reader's next piece.
 enum NextPiece {
     Memory(Bytes),
     Disk(StoredBody),
-    /// Not received yet; the waker is registered.
     Pending,
     Lost(Option<Failure>),
 }
 
 impl BodyReader {
-    /// Reads `length` bytes from this offset, or all of them, as reader `number`.
     pub(super) fn new(fill: Arc<SharedBody>, number: u64, at: u64, length: Option<u64>) -> Self {
         let end = length.map(|length| at.saturating_add(length));
         Self { body: fill, number, at, end, reading: None }
@@ -66,7 +62,6 @@ impl BodyReader {
         }
     }
 
-    /// Advances past a piece; truncates it at the end of the range.
     fn advance(&mut self, mut piece: Bytes) -> Bytes {
         if let Some(end) = self.end {
             piece.truncate(within(end - self.at));
@@ -80,7 +75,7 @@ impl BodyReader {
         piece
     }
 
-    /// The result of a read from the disk. A body that cannot be read is removed from the index of the disk.
+    /// A body that cannot be read is removed from the index of the disk.
     fn finish_disk_read(
         &mut self,
         read: Option<Result<Piece, ::segment_store::Error>>,

@@ -68,7 +68,6 @@ async fn pass_through_drops_pieces_all_readers_have_read() {
     assert_eq!(fill.wait_for_room().await, Err(NoReaders));
 }
 
-/// A body that is written to the disk, with its first `bytes` bytes written.
 fn on_its_way(store: &segment_store::Store, bytes: u64) -> (Arc<SharedBody>, segment_store::Writer) {
     let fill = Arc::new(SharedBody::default());
     fill.start_writing_to_disk();
@@ -123,7 +122,6 @@ async fn abandoned_disk_write_is_read_as_far_as_written() {
     let slow = fill.read();
     drop(writer);
     fill.abandon_disk();
-    // The first piece was not dropped, because the body is not completely on disk.
     assert_eq!(fill.retention(), Retention::Memory);
     let (fill, mut writer) = on_its_way(&store, MAX_DISK_LAG);
     let behind = fill.read();

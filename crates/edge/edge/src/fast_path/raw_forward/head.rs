@@ -1,25 +1,21 @@
-//! Builds a message head from the lines of another one. Retained lines are copied verbatim, adjacent ones
-//! together.
+//! Builds a message head from the lines of another one. Retained lines are copied verbatim,
+//! adjacent ones together.
 
 use std::ops::Range;
 
 pub(super) struct Head<'h> {
-    /// The source of the lines.
     other: &'h [u8],
-    /// The range of retained lines that is not copied yet.
     run: Range<usize>,
     written: Vec<u8>,
 }
 
 impl<'h> Head<'h> {
-    /// Starts with a first line, given in pieces.
     pub(super) fn new(other: &'h [u8], first: &[&[u8]]) -> Self {
         let mut written = Vec::with_capacity(INITIAL_CAPACITY);
         first.iter().for_each(|part| written.extend_from_slice(part));
         Self { other, run: 0..0, written }
     }
 
-    /// Adds a line of the other head.
     pub(super) fn keep(&mut self, name: &str, value: &[u8]) {
         match self.place(name, value) {
             Some(line) if line.start == self.run.end => self.run.end = line.end,
@@ -31,7 +27,6 @@ impl<'h> Head<'h> {
         }
     }
 
-    /// Adds a line with a value, given in pieces.
     pub(super) fn put<P: AsRef<[u8]>>(&mut self, name: &str, value: impl IntoIterator<Item = P>) {
         self.copy();
         self.written.extend_from_slice(name.as_bytes());
@@ -45,7 +40,6 @@ impl<'h> Head<'h> {
         self.written
     }
 
-    /// The range of a line in the other head, if it has the format of [`Self::put`].
     fn place(&self, name: &str, value: &[u8]) -> Option<Range<usize>> {
         let start = name.as_ptr().addr().checked_sub(self.other.as_ptr().addr())?;
         let end = start + name.len() + b": ".len() + value.len() + b"\r\n".len();
@@ -62,7 +56,6 @@ impl<'h> Head<'h> {
     }
 }
 
-/// More than most heads need, including the added lines.
 const INITIAL_CAPACITY: usize = 1536;
 
 #[cfg(test)]
@@ -95,7 +88,6 @@ mod tests {
             assert_eq!(String::from_utf8(head.written()).unwrap(), expected);
         }
         let mut head = Head::new(other, &[]);
-        // A line that is not in the other head.
         head.keep("A", b"1");
         assert_eq!(head.written(), b"A: 1\r\n");
     }

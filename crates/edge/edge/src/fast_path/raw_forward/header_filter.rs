@@ -1,7 +1,7 @@
 //! The lines of a relayed request and response: which are retained, removed or extended.
 //!
-//! The result equals that of `request_headers` and `pass_back` with a header map. Messages with rare fields are left
-//! to those functions.
+//! The result equals that of the normal path. Messages with rare fields are left to the normal
+//! path.
 
 use http_cache::{internal_headers, is_never_stored, names_coding, update::is_of_connection};
 use http_stack::{
@@ -18,7 +18,6 @@ use crate::{
     util::format::push_address,
 };
 
-/// List fields to which a member is added. The lines of each name are joined.
 struct ListHeaders<'l, const N: usize> {
     names: [&'static str; N],
     lines: [Vec<&'l [u8]>; N],
@@ -29,7 +28,6 @@ impl<'l, const N: usize> ListHeaders<'l, N> {
         Self { names, lines: [const { Vec::new() }; N] }
     }
 
-    /// Takes a line if it belongs to one of the lists.
     fn take(&mut self, name: &str, value: &'l [u8]) -> bool {
         let place = self.names.iter().position(|own| own.eq_ignore_ascii_case(name));
         if let Some(place) = place {
@@ -38,7 +36,6 @@ impl<'l, const N: usize> ListHeaders<'l, N> {
         place.is_some()
     }
 
-    /// Writes each list with a new member, given in pieces.
     fn write(&self, members: [&[&str]; N], to: &mut Head<'_>) {
         for ((name, lines), member) in self.names.iter().zip(&self.lines).zip(members) {
             let before = lines.iter().filter(|line| line.is_ascii()).flat_map(|line| [*line, b", "]);
@@ -53,7 +50,6 @@ pub(super) struct ForwardingHop<'h> {
     pub(super) peer: Peer,
 }
 
-/// The head of the forwarded request. `None` if it needs the normal path.
 pub(super) fn request_headers(request: &RequestView<'_>, hop: &ForwardingHop<'_>) -> Option<Vec<u8>> {
     let target = request.target.as_bytes();
     let first: [&[u8]; 5] = [b"GET ", target, b" HTTP/1.1\r\nhost: ", request.host, b"\r\n"];
@@ -85,17 +81,14 @@ pub(super) fn request_headers(request: &RequestView<'_>, hop: &ForwardingHop<'_>
     Some(head)
 }
 
-/// The zone settings that apply to a response.
 pub(super) struct ResponseFreshness<'t> {
-    /// Whether the response is not stored, whatever its fields are.
     pub(super) is_bypass: bool,
-    /// Fields that take precedence over Cache-Control.
     pub(super) targets: &'t [HeaderName],
     pub(super) compresses: bool,
 }
 
-/// The head of the returned response, without the body framing. `None` if the response may be stored or
-/// compressed, or needs the normal path.
+/// The body framing is left out. `None` if the response may be stored or compressed, or needs the
+/// normal path.
 pub(super) fn response_headers(
     reply: &Reply<'_>,
     terms: &ResponseFreshness<'_>,
@@ -135,8 +128,7 @@ pub(super) fn response_headers(
     Some(head.written())
 }
 
-/// Whether a request with this field may be relayed: the field is no cache directive, If-Range, TE or
-/// CDN-Loop, and its name has no underscore.
+/// No cache directive, If-Range, TE or CDN-Loop, and no underscore in the name.
 pub(crate) fn may_be_forwarded_raw(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     let asks = match name.len() {

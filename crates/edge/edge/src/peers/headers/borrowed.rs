@@ -11,23 +11,20 @@ use crate::{
     request::context::{CDN_LOOP, is_member},
 };
 
-/// The fields of such a request. They must not be trusted before the sender is authenticated.
+/// Must not be trusted before the sender is authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ForwardedRequestRef<'h> {
-    /// Comma-separated names of the data centres on the path.
     path: &'h str,
     pub(crate) zone: &'h str,
-    /// The cache key as computed by the sender.
     pub(crate) key: KeyHash,
     pub(crate) scheme: Scheme,
     pub(crate) position: Option<&'h [u8]>,
-    /// The value of CDN-Loop; empty if the field is missing.
     cdn_loop: &'h str,
 }
 
 impl<'h> ForwardedRequestRef<'h> {
     /// `None` if the request needs the general path, is malformed, or has a repeated field.
-    /// [`super::Came::read`] then handles it.
+    /// [`super::ForwardedRequest::read`] then handles it.
     pub(crate) fn read(fields: impl Iterator<Item = (&'h str, &'h [u8])>) -> Option<Self> {
         let mut values = [None; READ_HEADERS.len()];
         for (name, value) in fields {
@@ -53,17 +50,14 @@ impl<'h> ForwardedRequestRef<'h> {
         self.path.rsplit(',').next().unwrap_or_default()
     }
 
-    /// Whether the request has already passed this data centre of this network.
     pub(crate) fn has_passed(&self, network: &str, centre: &str) -> bool {
         self.path.split(',').any(|name| name.eq_ignore_ascii_case(centre))
             || is_member(self.cdn_loop, network, centre)
     }
 }
 
-/// Fields of a plain request, each at most once.
 static READ_HEADERS: [HeaderName; 4] = [TIER_PATH, CACHE_KEY, PURGE_EPOCH, CDN_LOOP];
 
-/// Fields that only other requests have.
 static UNSUPPORTED_HEADERS: [HeaderName; 3] = [REQUEST_KIND, FILL_PRIORITY, ORIGIN_PROTOCOL];
 
 #[cfg(test)]
@@ -112,7 +106,6 @@ mod tests {
         {
             assert_eq!(plain.has_passed(network, centre), was_there, "{network} {centre}");
         }
-        // Detected by CDN-Loop alone.
         let elsewhere = header(&ForwardedRequest { through: vec!["ams".into()], ..forwarded });
         let plain = ForwardedRequestRef::read(fields(&elsewhere)).unwrap();
         assert_eq!([("n", "lhr"), ("m", "lhr")].map(|(n, c)| plain.has_passed(n, c)), [true, false]);

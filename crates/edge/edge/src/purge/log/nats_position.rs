@@ -1,5 +1,5 @@
-//! The state of the purge stream, which is treated like a further peer: its position and the entries that it
-//! lacks.
+//! The state of the purge stream, which is treated like a further peer: its position and the
+//! entries that it lacks.
 
 use std::time::Duration;
 
@@ -11,34 +11,30 @@ use crate::purge::record::ZonePurge;
 
 #[derive(Debug, Default)]
 pub(super) struct StreamPosition {
-    /// The position of the stream, limited to entries that are known here.
     position: Position,
-    /// The position of this data centre at the last call of [`Bus::snapshot_for_stream`].
     previous: Position,
 }
 
-/// Selects purges to publish to the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublishScope {
     Own,
-    /// Purges of all logs that the stream already lacked at the last check, because their writers cannot
-    /// reach it.
+    /// Purges of all logs that the stream already lacked at the last snapshot, because their
+    /// writers cannot reach it.
     All,
 }
 
 impl PurgeLog {
-    /// Announces a stream that must be read before this data centre requests objects from peers. To be called
-    /// at startup.
+    /// The stream must be read before this data centre requests objects from peers. To be called at
+    /// startup.
     pub(crate) fn expect_stream(&self) {
         self.startup_sync.send_modify(|sync| sync.stream = sync.peers);
     }
 
-    /// Records that the stream was read to its end or is unavailable.
+    /// Called when the stream was read to its end or is unavailable.
     pub(crate) fn mark_stream_synced(&self) {
         self.startup_sync.send_modify(|sync| sync.stream = true);
     }
 
-    /// Resets the position of the stream, because it was replaced or was not read yet.
     pub(crate) fn reset_stream(&self) {
         self.state().stream.position = Position::default();
     }
@@ -52,7 +48,6 @@ impl PurgeLog {
         }
     }
 
-    /// Entries that the stream lacks, from one log at most.
     pub(crate) fn missing_in_stream(&self, scope: PublishScope) -> Option<LogSlice<ZonePurge>> {
         let state = self.state();
         let rest = |log| {
@@ -78,8 +73,8 @@ impl PurgeLog {
         state.stream.previous = state.ledger.position();
     }
 
-    /// A settled log that is still in the stream and that no peer has any longer. A log that a peer still has
-    /// must stay: a data centre that starts now needs it to cover the position of that peer.
+    /// A settled log that no peer has any longer. A data centre that starts now needs the others to
+    /// cover the position of a peer.
     pub(crate) fn removable_stream_log(&self, peers: usize) -> Option<LogId> {
         let state = self.state();
         let peer: Vec<_> = state.peers.values().filter(|peer| peer.log.is_some()).collect();
@@ -97,18 +92,15 @@ impl PurgeLog {
         !piece.forgets && piece.first.saturating_sub(1) > self.state().ledger.reached(piece.log)
     }
 
-    /// Waits until purges were requested from all peers, for at most `longest`.
     pub(crate) async fn peers_synced_within(&self, max_wait: Duration) {
         let mut has_begun = self.startup_sync.subscribe();
         let _ = timeout(max_wait, has_begun.wait_for(|sync| sync.peers)).await;
     }
 
-    /// Waits until further purges have been applied since the last call.
     pub(crate) async fn advanced(&self) {
         self.advanced.notified().await;
     }
 
-    /// The state of this data centre, as published to all peers.
     pub(crate) fn position_message(&self, network: &str) -> SyncMessage {
         let state = self.state();
         let mut message = self.build_message(&state, network, &state.ledger.position(), &Position::default());
@@ -118,7 +110,7 @@ impl PurgeLog {
         message
     }
 
-    /// Handles logs that a broadcast reports as settled; see [`::tier_routing::Ledger::own_ended_logs`].
+    /// See [`::tier_routing::Ledger::own_ended_logs`].
     pub(crate) fn own_ended_logs(&self, ended: &Position) -> (Position, Vec<LogSlice<ZonePurge>>) {
         self.state().ledger.ends_here(ended)
     }

@@ -34,7 +34,6 @@ impl PurgeLog {
     }
 }
 
-/// The data centre that writes a log; `None` if the log has ended.
 fn log_owner(state: &State, own: &str, log: ::tier_routing::LogId) -> Option<String> {
     if log == state.ledger.own() {
         return Some(own.to_owned());

@@ -1,5 +1,5 @@
-//! Messages about purges between data centres: the position of the sender, entries that the receiver lacks,
-//! and the age of the state of each peer. The format is JSON; all lists and strings are bounded.
+//! Messages about purges between data centres. The format is JSON; all lists and strings are
+//! bounded.
 
 use ::tier_routing::{LogId, LogSlice, MOST_LOGS, Position};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,8 @@ pub(crate) struct SyncMessage {
     pub(crate) network: String,
     pub(crate) log: LogId,
     pub(crate) position: Position,
-    /// Logs in the last reported position of the receiver that are settled, with their last entries.
+    /// Logs in the last reported position of the receiver that are settled, with their last
+    /// entries.
     pub(crate) ended_logs: Position,
     /// The time since the sender last had all purges of each peer, ms.
     pub(crate) peer_ages: Vec<(String, u64)>,
@@ -47,7 +48,6 @@ struct PieceWire {
 }
 
 impl SyncMessage {
-    /// The maximum size, bytes.
     pub(crate) const MAX_BYTES: usize = 4 << 20;
 
     pub(crate) fn write(&self) -> Vec<u8> {
@@ -70,7 +70,7 @@ impl SyncMessage {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Parses a message; `None` if it is invalid or exceeds a limit.
+    /// `None` if the message is invalid or exceeds a limit.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let text = Some(text).filter(|text| text.len() <= Self::MAX_BYTES)?;
         let SyncMessageWire { network, log, position, over, heard, pieces } =
@@ -101,13 +101,13 @@ impl SyncMessage {
     }
 }
 
-/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz target.
+/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz
+/// target.
 pub fn sync_message_round_trips(text: &[u8]) -> Option<bool> {
     let message = SyncMessage::read(text)?;
     Some(SyncMessage::read(&message.write()).as_ref() == Some(&message))
 }
 
-/// Truncates the pieces to the size limit of a message. The remaining entries are sent in the next message.
 pub(super) fn truncate_pieces(mut pieces: Vec<LogSlice<ZonePurge>>) -> Vec<LogSlice<ZonePurge>> {
     let mut bytes = 0;
     let mut is_full = false;
@@ -132,13 +132,12 @@ pub(crate) fn parse_log_id(digits: &str) -> Option<LogId> {
     Some(LogId(u64::from_str_radix(digits, 16).ok()?))
 }
 
-/// The maximum number of purges per message. Further purges are sent in the next message.
 pub(crate) const MAX_ENTRIES: usize = 1000;
-/// The maximum size of the purges of a message, bytes. Escaped quotation marks double it, and log IDs are
-/// added, so it is far below [`SyncMessage::MAX_BYTES`].
+/// Escaped quotation marks double the size, and log IDs are added, so it is far below
+/// [`SyncMessage::MAX_BYTES`].
 const MAX_PURGE_BYTES: usize = 1 << 20;
 pub(super) const MAX_PEERS: usize = 1000;
-/// The maximum size of a purge with its zone, bytes: longer than any URL in use.
+/// Includes the zone; longer than any URL in use.
 pub(crate) const MAX_PURGE_NAME_BYTES: usize = 16 << 10;
 
 #[cfg(test)]
@@ -189,8 +188,6 @@ mod tests {
         many.pieces.push(many.pieces[0].clone());
         many.pieces.push(LogSlice { forgets: false, ..many.pieces[0].clone() });
         many.pieces = truncate_pieces(many.pieces);
-        // The first piece is truncated, the second one only has its `forgets` mark, and the third one is
-        // removed.
         assert_eq!(many.pieces.len(), 2);
         assert_eq!(many.pieces[0].entries.len(), MAX_PURGE_BYTES / (MAX_PURGE_NAME_BYTES - 96));
         assert!(many.pieces[1].entries.is_empty());

@@ -10,7 +10,6 @@ fn order(tag: &str) -> ZonePurge {
     ZonePurge::new("z", Purge::Tag(tag.into()), Depth::Soft)
 }
 
-/// Sends one message. Returns the number of new entries.
 fn tell(from: (&str, &PurgeLog), to: (&str, &PurgeLog)) -> usize {
     let message = from.1.sync_message_for(to.0, "n");
     let message = SyncMessage::read(&message.write()).unwrap();
@@ -25,7 +24,6 @@ fn purges_are_sent_once_the_gap_is_known() {
     let (lhr, fra) = (PurgeLog::new(), PurgeLog::new());
     let (place, ()) = lhr.append(vec![order("a"), order("b")], || ());
     lhr.mark_applied();
-    // The position of fra is not known yet.
     assert_eq!(tell(("lhr", &lhr), ("fra", &fra)), 0);
     assert!(!fra.covers(&lhr.position_header().unwrap()).unwrap() && !fra.is_in_sync_with("lhr"));
     assert_eq!(tell(("fra", &fra), ("lhr", &lhr)), 0);
@@ -35,7 +33,6 @@ fn purges_are_sent_once_the_gap_is_known() {
     assert!(lhr.has_applied("fra", place) && lhr.is_in_sync_with("fra"));
     assert_eq!(fra.covers(&lhr.position_header().unwrap()), Ok(true));
     assert_eq!(fra.covers(&HeaderValue::from_static("not a position")), Err(NoPosition));
-    // Both have the entries: they can be dropped.
     assert_eq!(lhr.report("lhr", ["fra"].into_iter()).remembered, 2);
     lhr.review_peers(&["fra"].into());
     let report = lhr.report("lhr", ["fra"].into_iter());
@@ -52,7 +49,6 @@ fn ended_log_does_not_count_as_ahead() {
         tell((name, purge_log), ("syd", &old));
         tell(("syd", &old), (name, purge_log));
     }
-    // The first message of each announces its log.
     for (from, to) in [(("lhr", &lhr), ("fra", &fra)), (("fra", &fra), ("lhr", &lhr))] {
         tell(from, to);
         tell(to, from);
@@ -96,14 +92,13 @@ fn log_of_a_known_data_centre_does_not_end() {
         exchange((name, purge_log), ("syd", &syd));
     }
     exchange(("lhr", &lhr), ("fra", &fra));
-    // Temporarily, the network file of lhr does not contain syd.
     assert_eq!(lhr.review_peers(&["fra"].into()), [syd.last_own_entry().0]);
     exchange(("lhr", &lhr), ("fra", &fra));
     assert_eq!(fra.position_header(), syd.position_header(), "fra has the old file, and knows better");
-    // Then syd continues.
     let _ = syd.append((2500..2502).map(|tag| order(&tag.to_string())).collect(), || ());
     syd.mark_applied();
-    // Until lhr reports its position in this log again, the response starts with entries that lhr has.
+    // Until lhr reports its position in this log again, the response starts with entries that lhr
+    // has.
     let ask = || {
         let question = lhr.sync_message_for("syd", "n");
         let answer = syd.sync_reply((&question.position, &question.ended_logs), "n");
@@ -136,9 +131,7 @@ fn too_few_peers_means_partitioned() {
         purge_log.review_peers_at(at(second), &names);
         purge_log.is_partitioned()
     };
-    // Just started: no peer has responded yet, and the grace period has not ended.
     assert!(!is_cut_off(10, &[]));
-    // Two of four are not a majority.
     assert!(is_cut_off(20, &["fra"]));
     let asks = |second, choice| purge_log.must_revalidate_at(at(second), choice, at(60));
     assert!(asks(20, PartitionPolicy::Revalidate));
@@ -164,10 +157,8 @@ fn stream_gets_own_purges_first_and_others_as_a_fallback() {
     assert_eq!((lacks(PublishScope::Own), lacks(PublishScope::All)), (Some((own, 1, 2)), None));
     lhr.record_in_stream(own, 2);
     lhr.snapshot_for_stream();
-    // The stream already lacked it at the last check.
     assert_eq!((lacks(PublishScope::Own), lacks(PublishScope::All)), (None, Some((peers, 1, 1))));
     lhr.record_in_stream(peers, 1);
-    // Entries that are unknown here are not counted.
     lhr.record_in_stream(peers, 9);
     lhr.record_in_stream(LogId(7), 1 << 50);
     assert_eq!((lacks(PublishScope::All), lhr.stream_lag()), (None, 0));
@@ -175,7 +166,6 @@ fn stream_gets_own_purges_first_and_others_as_a_fallback() {
     assert_eq!(last, 2);
     let piece = |first| LogSlice { log: peers, first, forgets: false, entries: vec![order("d")] };
     assert_eq!((lhr.has_gap(&piece(2)), lhr.has_gap(&piece(3))), (false, true));
-    // A replaced stream is empty.
     lhr.reset_stream();
     assert_eq!((lacks(PublishScope::Own), lhr.stream_lag()), (Some((own, 1, 2)), 3));
 }
@@ -190,7 +180,6 @@ fn broadcast_log_end_affects_only_its_holders() {
     tell(("lhr", &lhr), ("fra", &fra));
     tell(("fra", &fra), ("lhr", &lhr));
     assert_eq!(lhr.own_ended_logs(&over(2)), (over(2), Vec::new()));
-    // Only a part was received, and no peer has the rest.
     let (ended, short) = lhr.own_ended_logs(&over(5));
     assert_eq!((ended, short.len(), short[0].first, short[0].forgets), (Position::default(), 1, 6, true));
     assert_eq!(lhr.own_ended_logs(&over(1)), (Position::default(), Vec::new()));

@@ -11,7 +11,6 @@ use crate::purge::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NatsRecord {
-    /// The publisher: the writer of the log, or another data centre that has received the entries.
     pub(crate) publisher: String,
     pub(crate) piece: LogSlice<ZonePurge>,
 }
@@ -28,7 +27,6 @@ struct NatsRecordWire {
 }
 
 impl NatsRecord {
-    /// Truncates a piece to the size of a message. The remaining entries are sent in the next message.
     pub(crate) fn new(by: &str, mut piece: LogSlice<ZonePurge>) -> Self {
         let mut bytes = 0;
         let fits = |order: &&ZonePurge| {
@@ -40,12 +38,10 @@ impl NatsRecord {
         Self { publisher: by.to_owned(), piece }
     }
 
-    /// The last token of its subject in the stream.
     pub(crate) fn partition(&self) -> String {
         format_log_id(self.piece.log)
     }
 
-    /// The ID for deduplication in the stream.
     pub(crate) fn id(&self) -> String {
         let LogSlice { log, first, forgets, entries } = &self.piece;
         let forgets = if *forgets { "f" } else { "" };
@@ -68,7 +64,6 @@ impl NatsRecord {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Parses a message; `None` if it is invalid, does not match `part`, or exceeds a limit.
     pub(crate) fn read(part: &str, text: &[u8]) -> Option<Self> {
         let text = Some(text).filter(|text| text.len() <= LONGEST_MESSAGE)?;
         let NatsRecordWire { data_centre, log, first, forgets, purges } =
@@ -83,16 +78,16 @@ impl NatsRecord {
     }
 }
 
-/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz target.
+/// Whether a parsed message survives serialisation; `None` if it cannot be parsed. For the fuzz
+/// target.
 pub fn nats_record_round_trips(part: &str, text: &[u8]) -> Option<bool> {
     let entry = NatsRecord::read(part, text)?;
     Some(NatsRecord::read(&entry.partition(), &entry.write()).as_ref() == Some(&entry))
 }
 
-/// The maximum size of the purges in a message, bytes. JSON escapes can lengthen a purge of [`LONGEST_NAME`]
-/// bytes sixfold; it is then sent alone.
+/// JSON escapes can lengthen a purge of [`MAX_PURGE_NAME_BYTES`] bytes sixfold; it is then sent
+/// alone.
 const MAX_PURGE_BYTES: usize = 96 << 10;
-/// The maximum size of a data centre's name, bytes.
 const MAX_PUBLISHER_BYTES: usize = 1000;
 
 #[cfg(test)]
@@ -144,7 +139,6 @@ mod tests {
 
     #[test]
     fn record_fits_the_longest_purge_and_no_excess() {
-        // Each of these bytes is escaped as six.
         let long = "\u{1}".repeat(MAX_PURGE_NAME_BYTES - "shop".len());
         for names in [&[&long[..]; 3][..], &[&long[..1000]; 300]] {
             let one = entry(names);

@@ -24,7 +24,6 @@ use crate::{
     server::node::Node,
 };
 
-/// Runs until the data centre is dropped.
 pub(super) async fn run(node: Weak<Node>, session: Arc<NatsSession>) {
     let mut place = Place::default();
     loop {
@@ -42,7 +41,6 @@ pub(super) async fn run(node: Weak<Node>, session: Arc<NatsSession>) {
     }
 }
 
-/// Reads the stream from `place` and publishes missing entries, until an error occurs.
 async fn run_session(
     node: &Weak<Node>,
     session: &Arc<NatsSession>,
@@ -61,8 +59,8 @@ async fn run_session(
     }
 }
 
-/// Makes everything stale, because the stream was recreated or restored to an earlier state and purges may be
-/// lost. Returns whether this was written to disk, if there is a disk store.
+/// Makes everything stale: the stream was recreated or restored to an earlier state, so purges may
+/// be lost. Returns whether this was written to disk, if there is a disk store.
 async fn reset_session(node: &Arc<Node>, session: &NatsSession) -> Result<bool, String> {
     node.purge_log.reset_stream();
     let here = Arc::clone(node);
@@ -95,8 +93,7 @@ async fn read_messages(
                 let log = apply_entry(&node, session, &part, &text).await?;
                 place.reach(sequence);
                 session.journal.reached(place);
-                // Notify the writer, which may wait for this entry. Entries that are replayed at startup need
-                // no notification.
+                // The writer may wait for this entry, except when entries are replayed at startup.
                 if let Some(log) = log.filter(|_| reader.is_current()) {
                     publish_position(&node, writer, &format_log_id(log))
                         .await
@@ -107,7 +104,6 @@ async fn read_messages(
     }
 }
 
-/// Applies a message of the stream. Returns its log if the message is valid.
 async fn apply_entry(
     node: &Arc<Node>,
     session: &NatsSession,
@@ -121,7 +117,7 @@ async fn apply_entry(
     let (log, last) = (entry.piece.log, entry.last());
     let NatsRecord { publisher: by, mut piece } = entry;
     if node.purge_log.has_gap(&piece) {
-        // The stream has dropped earlier entries. Peers that have them send them over links; otherwise
+        // The stream has dropped earlier entries. Peers may send them over links; otherwise
         // everything becomes stale.
         node.purge_log.peers_synced_within(MAX_LINK_WAIT).await;
         piece.forgets |= node.purge_log.has_gap(&piece);
@@ -166,7 +162,6 @@ async fn receive_position(
     result.map_err(|HandoverInProgress| HANDOVER_MESSAGE.to_owned())
 }
 
-/// Publishes missing entries, and broadcasts the state of this data centre every few seconds.
 async fn publish_loop(
     node: &Weak<Node>,
     session: &Arc<NatsSession>,
@@ -184,11 +179,10 @@ async fn publish_loop(
             }
             now.purge_log.snapshot_for_stream();
             let peers = now.network().data_centres.len().saturating_sub(1);
-            if let Some(log) = now.purge_log.removable_stream_log(peers) {
-                // A failure is ignored: it is retried later.
-                if writer.forget(&format_log_id(log)).await.is_ok() {
-                    now.purge_log.forget_stream_log(log);
-                }
+            if let Some(log) = now.purge_log.removable_stream_log(peers)
+                && writer.forget(&format_log_id(log)).await.is_ok()
+            {
+                now.purge_log.forget_stream_log(log);
             }
             publish_position(&now, writer, BROADCAST).await.map_err(|why| error_message(session, &why))?;
             save_position(session).await;
@@ -219,7 +213,6 @@ async fn publish_missing(
     Ok(())
 }
 
-/// Sends the state of this data centre, except during a handover.
 async fn publish_position(node: &Arc<Node>, writer: &Writer, to: &str) -> Result<(), kv_nats::Error> {
     if *node.is_handing_over() {
         return Ok(());
@@ -242,9 +235,7 @@ fn error_message(session: &NatsSession, why: &dyn std::fmt::Display) -> String {
 }
 
 const HANDOVER_MESSAGE: &str = "a handover to another process is in progress";
-/// The recipient of broadcasts; never the name of a log.
 const BROADCAST: &str = "all";
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// How long to wait for peers to supply entries that the stream has dropped: the time to detect a silent
-/// peer, plus one exchange.
+/// The time to detect a silent peer, plus one exchange.
 const MAX_LINK_WAIT: Duration = Duration::from_secs(5);

@@ -14,7 +14,6 @@ use crate::{admin::api::BusStatus, purge::log::PARTITION_TIMEOUT};
 #[derive(Default)]
 pub(crate) struct NatsState(Mutex<Option<RunningSession>>);
 
-/// A session with its task, which is aborted when this is dropped.
 pub(super) struct RunningSession {
     pub(super) session: Arc<NatsSession>,
     pub(super) task: AbortHandle,
@@ -44,25 +43,20 @@ pub(crate) struct NatsSession {
     pub(super) journal: Journal,
     state: Mutex<State>,
     pub(super) published: AtomicU64,
-    /// The number of purges that were received first through the stream.
     pub(super) received: AtomicU64,
-    /// How often the stream was recreated or restored to an earlier state, so that everything became stale.
     pub(super) resets: AtomicU64,
     unreadable: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
-    /// Whether the stream was read to its end and is being followed.
     is_working: bool,
-    /// Why the stream is unavailable; `None` before the first attempt has ended.
+    /// `None` before the first attempt has ended.
     error: Option<String>,
-    /// Why publishing fails although the stream can be read.
     publish_error: Option<String>,
     duplicate: Option<DuplicateNode>,
 }
 
-/// Another process that uses the name of this data centre.
 #[derive(Debug, Clone, Copy)]
 struct DuplicateNode {
     log: LogId,
@@ -123,7 +117,6 @@ impl NatsSession {
         (state.is_working, state.error) = (false, Some(why));
     }
 
-    /// Records the result of publishing: the error, or `None`.
     pub(super) fn set_publish_error(&self, why: Option<String>) {
         let mut state = self.state();
         if let Some(why) = why.as_ref().filter(|why| state.publish_error.as_ref() != Some(why)) {
@@ -144,8 +137,8 @@ impl NatsSession {
         }
     }
 
-    /// Records a message from another process with the same name. Only the second message of a process is
-    /// reported: the first one may be from a process that has just ended.
+    /// Only the second message of a process is reported: the first one may be from a process that
+    /// has just ended.
     pub(super) fn record_duplicate(&self, own: &str, log: LogId) {
         let mut state = self.state();
         let previous =

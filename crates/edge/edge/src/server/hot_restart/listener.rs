@@ -24,13 +24,11 @@ use crate::server::node::Node;
 
 pub(super) struct SuccessorListener {
     listener: UnixListener,
-    /// Its temporary path until [`Self::publish`].
     staging_path: Option<PathBuf>,
     path: PathBuf,
 }
 
 impl SuccessorListener {
-    /// Listens at a temporary path.
     pub(super) fn prepare(path: &Path) -> io::Result<Self> {
         let mut staging_path = path.as_os_str().to_owned();
         staging_path.push(format!(".{}", process::id()));
@@ -43,7 +41,6 @@ impl SuccessorListener {
         Ok(waiting)
     }
 
-    /// Moves the listener to its final path and replaces the listener of the previous process.
     pub(super) fn publish(&mut self) -> io::Result<()> {
         if let Some(staging_path) = self.staging_path.take() {
             fs::rename(&staging_path, &self.path).inspect_err(|_| drop(remove(&staging_path)))?;
@@ -51,9 +48,8 @@ impl SuccessorListener {
         Ok(())
     }
 
-    /// Waits for a successor. The returned connection must stay open as long as this
-    /// process runs. Failed attempts are reported to `failed`. Returns `None` after a stop. The sockets are
-    /// closed on return.
+    /// The returned connection must stay open as long as this process runs. Failed attempts are
+    /// reported to `failed`. Returns `None` after a stop. The sockets are closed on return.
     pub(super) async fn accept_successor(
         self,
         node: Arc<Node>,
@@ -81,7 +77,6 @@ impl SuccessorListener {
             let conversation = spawn_blocking(move || hand_over(stream?, &node, &sockets));
             match conversation.await.map_err(Error::other).and_then(|left| left) {
                 Ok(Some(channel)) => return Some(channel),
-                // It only checked whether a process is running.
                 Ok(None) => {}
                 Err(error) => failed(error),
             }
@@ -97,7 +92,7 @@ impl Drop for SuccessorListener {
     }
 }
 
-/// Accepts a process of the same user or of root.
+/// The peer must run as the same user or as root.
 fn is_trusted_user(stream: net::UnixStream) -> io::Result<UnixStream> {
     let user = stream.peer_cred()?.uid();
     if user == 0 || user == geteuid().as_raw() {
@@ -109,8 +104,6 @@ fn is_trusted_user(stream: net::UnixStream) -> io::Result<UnixStream> {
     ))
 }
 
-/// Runs the protocol of the running process; `None` if the other process closes the connection without a
-/// line.
 fn hand_over(stream: UnixStream, node: &Node, sockets: &[OwnedFd]) -> io::Result<Option<HandoverChannel>> {
     let mut channel = HandoverChannel::new(stream)?;
     let greeting = match channel.receive_line() {

@@ -12,14 +12,12 @@ use tokio::sync::watch;
 use super::{greeting, protocol::HandoverChannel};
 use crate::server::inherited_sockets::InheritedSockets;
 
-/// A connection to the running process.
 #[derive(Debug)]
 pub(crate) struct Predecessor {
     channel: HandoverChannel,
 }
 
 impl Predecessor {
-    /// Connects to the running process, if there is one, and receives copies of its sockets.
     pub(crate) fn connect(path: &Path, centre: &str) -> io::Result<Option<(Self, InheritedSockets)>> {
         let stream = match UnixStream::connect(path) {
             Ok(stream) => stream,
@@ -34,7 +32,6 @@ impl Predecessor {
         Ok(Some((Self { channel }, sockets)))
     }
 
-    /// Makes it release the disk. If it exits instead, the disk is free as well.
     pub(crate) fn release_disk(&mut self) -> io::Result<()> {
         match self.channel.send_line("ready").and_then(|()| self.channel.expect_line("yours")) {
             Err(error) if has_ended(&error) => Ok(()),
@@ -42,7 +39,6 @@ impl Predecessor {
         }
     }
 
-    /// Reports that this process serves. The returned channel closes when the other process has exited.
     pub(crate) fn finish_takeover(mut self) -> io::Result<watch::Receiver<()>> {
         match self.channel.send_line("serving") {
             Err(error) if !has_ended(&error) => return Err(error),

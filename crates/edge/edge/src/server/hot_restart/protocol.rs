@@ -1,5 +1,5 @@
-//! Lines and file descriptors over a Unix socket. The other process may be another version or another
-//! program.
+//! Lines and file descriptors over a Unix socket. The other process may be another version or
+//! another program.
 
 use std::{
     io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read as _, Write as _},
@@ -33,7 +33,7 @@ impl HandoverChannel {
         self.stream.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// The next line. Reads byte by byte, because the byte after the line may carry descriptors.
+    /// Reads byte by byte, because the byte after the line may carry descriptors.
     pub(super) fn receive_line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         loop {
@@ -54,7 +54,6 @@ impl HandoverChannel {
         }
     }
 
-    /// Sends the number of descriptors and copies of them.
     pub(super) fn send_sockets(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {
         self.send_line(&format!("sockets {}", descriptors.len()))?;
         for chunk in descriptors.chunks(MAX_SOCKETS_PER_MESSAGE) {
@@ -67,7 +66,6 @@ impl HandoverChannel {
         Ok(())
     }
 
-    /// Receives the descriptors of [`Self::send`].
     pub(super) fn receive_sockets(&mut self) -> io::Result<Vec<OwnedFd>> {
         let received = self.receive_line()?;
         if let Some(why) = received.strip_prefix("refused ") {
@@ -102,7 +100,6 @@ impl HandoverChannel {
         Ok(descriptors)
     }
 
-    /// Waits until the other process exits and its end is closed.
     pub(super) fn wait_for_end(&mut self) {
         let _ = self.stream.set_read_timeout(None);
         while matches!(self.stream.read(&mut [0; 64]), Ok(1..)) {}
@@ -116,7 +113,6 @@ fn unexpected_line(received: &str) -> Error {
     )
 }
 
-/// Adds an explanation to a read error.
 fn describe_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnexpectedEof => Error::new(ErrorKind::UnexpectedEof, "the other process ended"),
@@ -128,13 +124,12 @@ fn describe_error(error: Error) -> Error {
     }
 }
 
-/// The timeout for a line: the other process may have to write to or read from a slow disk. Its exit is
-/// noticed immediately.
+/// The other process may have to write to or read from a slow disk. Its exit is noticed
+/// immediately.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_LINE_BYTES: usize = 500;
 /// The kernel limit is 253 per message.
 const MAX_SOCKETS_PER_MESSAGE: usize = 64;
-/// The maximum number of received descriptors.
 const MAX_SOCKETS: usize = 1 << 16;
 
 #[cfg(test)]

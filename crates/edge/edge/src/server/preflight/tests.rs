@@ -20,7 +20,6 @@ impl Machine {
         Self(folder)
     }
 
-    /// Checks a file with these lines in its data centre, from line 6 on, and with `more` at its end.
     fn found(&self, lines: &str, more: &str) -> Vec<(String, Severity, String)> {
         let path = self.0.path().join("n.toml");
         let folder = self.0.path().display().to_string();
@@ -62,7 +61,6 @@ fn complete_machine_has_no_obstacles() {
         "disk = \"@/disk\"\naccess_log = \"@/log.jsonl\"\nhandover = \"@/socket\"\nadmin = \"127.0.0.1:0\"";
     let kv = format!("[kv]\nlisten = [\"127.0.0.1:0\"]\nstore = \"@/kv.redb\"\n{NAMESPACE}");
     assert_eq!(machine.found(lines, &kv), []);
-    // Existing files.
     let lines = "disk = \"@/folder\"\naccess_log = \"@/file\"\nhandover = \"@/file\"";
     assert_eq!(machine.found(lines, &kv), []);
 }
@@ -116,7 +114,6 @@ fn unusable_certificate_is_reported_at_its_setting() {
         matches!(&found[..], [(_, Severity::Fatal, text)] if text.contains("cannot use @/")),
         "{found:?}"
     );
-    // Without listen_tls the files are not used.
     assert_eq!(machine.found("certificate = \"@/none.pem\"\nkey = \"@/none.pem\"", ""), []);
 }
 
@@ -129,7 +126,6 @@ fn address_in_use_is_a_note_and_duplicate_is_fatal() {
     let [(place, Severity::Note, text)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(place, "@/n.toml:6:9");
     assert!(text.starts_with(&format!("{taken} is already in use")), "{text}");
-    // RFC 5737 reserves this address for documentation.
     let found = machine.found("admin = \"192.0.2.1:4480\"", "");
     assert!(
         matches!(&found[..], [(_, Severity::Note, text)] if text.starts_with("cannot listen on 192.0.2.1:4480")),

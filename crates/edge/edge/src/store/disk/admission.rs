@@ -1,5 +1,5 @@
-//! Limits the number and the duration of reads that wait for the disk. Beyond the limits, requests are
-//! forwarded to the origin.
+//! Limits the number and the duration of reads that wait for the disk. Beyond the limits, requests
+//! are forwarded to the origin.
 
 use std::{
     sync::{
@@ -20,7 +20,6 @@ pub(super) struct DiskAdmission {
     timeouts: AtomicU64,
 }
 
-/// A permit to wait for the disk. A reader holds it until the disk returns.
 pub(crate) type ReadPermit = OwnedSemaphorePermit;
 
 impl Default for DiskAdmission {
@@ -38,9 +37,8 @@ impl DiskAdmission {
         place
     }
 
-    /// Executes a blocking read; returns its result with the permit that it used. `None` if no permit is free
-    /// or the read takes too long. A slow read keeps its permit until it returns, so that a hung disk blocks
-    /// no more threads than there are permits.
+    /// `None` if no permit is free or the read takes too long. A slow read keeps its permit until
+    /// it returns, so that a hung disk blocks no more threads than there are permits.
     pub(super) async fn read_blocking<T: Send + 'static>(
         &self,
         look: impl FnOnce() -> T + Send + 'static,
@@ -61,9 +59,9 @@ impl DiskAdmission {
     }
 }
 
-/// Concurrent reads. Sufficiently fast disks complete thousands of reads per second with fewer.
+/// Sufficiently fast disks complete thousands of reads per second with fewer.
 const MAX_WAITING: usize = 64;
-/// The time limit of a read: few origins have a higher latency.
+/// Few origins have a higher latency.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -90,7 +88,6 @@ mod tests {
             assert!(!look.await.unwrap());
         }
         assert_eq!(waiting.timeouts(), MAX_WAITING as u64);
-        // All permits are in use, so this read fails immediately.
         assert!(waiting.read_blocking(|| unreachable!()).await.is_none());
         assert_eq!(waiting.timeouts(), MAX_WAITING as u64 + 1);
         drop(release);

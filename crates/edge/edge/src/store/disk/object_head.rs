@@ -11,8 +11,6 @@ pub(super) fn write(object: &Object) -> Vec<u8> {
     head::write(&object.stored, &object.subject, object.sent_epoch)
 }
 
-/// Reads the head of an object; `targets` are the cache-control target fields of the zone. `None` if it is
-/// malformed.
 pub(super) fn read(bytes: &[u8], key: &Key, targets: &[HeaderName], body: Arc<SharedBody>) -> Option<Object> {
     let head::Head { stored, subject, began } = head::read(bytes, key.url(), targets)?;
     Some(Object {

@@ -14,13 +14,11 @@ use http_stack::HeaderMap;
 
 use super::{object_head, variants};
 
-/// Selects the objects of a key for a request with this header.
 pub(super) struct Removal {
     pub(super) key: Key,
     request: HeaderMap,
 }
 
-/// The number of pending removals, by key.
 #[derive(Default)]
 pub(super) struct PendingRemovals {
     pending: Mutex<HashMap<Key, usize, U64Hasher>>,
@@ -33,7 +31,6 @@ impl Removal {
         self.remove_except(store, None)
     }
 
-    /// Removes all selected objects except `kept`.
     pub(super) fn remove_except(
         &self,
         store: &Store,
@@ -60,13 +57,11 @@ impl PendingRemovals {
         Removal { key: key.clone(), request: request.clone() }
     }
 
-    /// Whether a removal for the key is pending. Lookups then return no variant of it; at worst a request
-    /// goes to the origin.
+    /// Lookups then return no variant of the key; at worst a request goes to the origin.
     pub(super) fn contains(&self, key: &Key) -> bool {
         self.count.load(Relaxed) > 0 && self.lock().contains_key(key)
     }
 
-    /// Completes one removal for this key.
     pub(super) fn complete(&self, key: &Key) {
         let mut pending = self.lock();
         if let Some(count) = pending.get_mut(key) {

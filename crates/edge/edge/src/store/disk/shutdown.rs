@@ -1,5 +1,5 @@
-//! The time limit for writes during shutdown and handover: the queue only contains cache data, so neither has
-//! to wait for all of it.
+//! The time limit for writes during shutdown and handover: the queue only contains cache data, so
+//! neither has to wait for all of it.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -7,7 +7,7 @@ use http_stack::clock::{Clock, nanos};
 
 pub(super) struct ShutdownDeadline {
     clock: Clock,
-    /// The deadline, ns.
+    /// In ns.
     at: OnceLock<u64>,
 }
 

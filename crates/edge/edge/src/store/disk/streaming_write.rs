@@ -14,15 +14,11 @@ use super::{lock, object_head, replace_older, shutdown::ShutdownDeadline};
 use crate::{body::shared::SharedBody, cache::in_flight::SentRequest, store::memory::Object};
 
 pub(crate) struct StreamingWrite {
-    /// Held by the writer thread, from the first job for this body.
     writer: Mutex<Option<Writer>>,
-    /// Whether a job is queued that the writer has not started yet.
     is_scheduled: AtomicBool,
-    /// Bytes that have arrived, as counted in `waiting`.
+    /// Bytes that have arrived, as counted in `pending_bytes`.
     received: AtomicU64,
-    /// The part of them that is written.
     written: AtomicU64,
-    /// The bytes of all objects that wait to be written.
     pending_bytes: Arc<AtomicU64>,
     ending: Arc<ShutdownDeadline>,
     sent: SentRequest,
@@ -39,7 +35,6 @@ impl StreamingWrite {
         Self { writer, is_scheduled: is_told, received, written, pending_bytes, ending, sent }
     }
 
-    /// Counts the bytes that have arrived. Returns whether to queue a job.
     pub(super) fn count_received(&self, fill: &SharedBody) -> bool {
         let bytes = fill.bytes();
         self.pending_bytes.fetch_add(bytes - self.received.swap(bytes, Relaxed), Relaxed);
@@ -47,8 +42,8 @@ impl StreamingWrite {
         !self.is_scheduled.swap(true, AcqRel) || fill.length().is_some()
     }
 
-    /// Writes the bytes that have arrived, and stores the object at the end of the body. If the write fails,
-    /// the body stays in memory or is only passed on. Blocking.
+    /// Stores the object at the end of the body. If the write fails, the body stays in memory or is
+    /// only passed on. Blocking.
     pub(super) fn write(&self, store: &Store, object: &Object) -> Result<(), Error> {
         self.is_scheduled.store(false, Relaxed);
         self.try_write(store, object).inspect_err(|_| object.body.abandon_disk())

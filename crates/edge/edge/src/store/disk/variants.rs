@@ -1,5 +1,5 @@
-//! Bodies in content codings on disk, each with a separate key. The head identifies the object whose body was
-//! coded; the entry is valid while that object exists.
+//! Bodies in content codings on disk, each with a separate key. The head identifies the object
+//! whose body was coded; the entry is valid while that object exists.
 //!
 //! ```text
 //! key: coding | line feed | the object's key
@@ -17,7 +17,6 @@ use crate::{body::shared::SharedBody, store::memory::Object};
 
 pub(crate) struct EncodedVariant {
     pub(crate) body: SharedBody,
-    /// The part to read into memory; `None` if all of it is read already.
     pub(crate) rest: Option<Body>,
     id: Id,
     store: Store,
@@ -38,7 +37,6 @@ pub(super) fn search(
     let Some(&of) = object.body.disk_id.get() else { return Ok(None) };
     let found = store.look(&name(&object.key, coding), wait)?;
     let Some(found) = found.into_iter().find(|found| found.head == head(of)) else { return Ok(None) };
-    // The identity body is in memory, so the coded body is loaded into memory too.
     let (fill, rest) = match body(&found, u64::MAX, wait) {
         Ok(body) => body,
         Err(error) if wait == Wait::Never => return Err(error),
@@ -52,13 +50,12 @@ pub(super) fn search(
     Ok(Some(EncodedVariant { body: fill, rest, id: found.id, store: store.clone() }))
 }
 
-/// Whether the disk probably has a body in this coding for the key.
 pub(super) fn may_exist(store: &Store, key: &Key, coding: Coding) -> bool {
     store.contains(&name(key, coding))
 }
 
-/// Writes the body of an object in a coding, if it is complete in memory, and the disk has the identity body
-/// but not this coding.
+/// Does nothing unless the body is complete in memory, and the disk has the identity body but not
+/// this coding.
 pub(super) fn write(store: &Store, object: &Object, coding: Coding) -> Result<(), Error> {
     let (Some(&of), Some(fill)) = (object.body.disk_id.get(), object.body.encoded(coding)) else {
         return Ok(());
@@ -70,7 +67,6 @@ pub(super) fn write(store: &Store, object: &Object, coding: Coding) -> Result<()
     Ok(())
 }
 
-/// All pieces of a body that is complete in memory and not on disk.
 fn whole(fill: &Arc<SharedBody>) -> Option<Vec<http_stack::Bytes>> {
     let length = fill.length().filter(|_| fill.disk_id.get().is_none())?;
     let pieces = fill.pieces();

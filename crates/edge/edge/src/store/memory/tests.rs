@@ -77,7 +77,6 @@ fn least_recently_used_variant_is_evicted() {
     let purged = add(&store, "/", Some("purged"), 0);
     for number in 0..3 * MAX_VARIANTS {
         add(&store, "/", Some(&number.to_string()), 0);
-        // `find` counts one use, `touch` the other.
         assert!(is_there(&store, "/", Some("popular")));
         store.touch(&purged);
         assert!(store.usage().objects <= MAX_VARIANTS);
@@ -113,7 +112,6 @@ fn purge_applies_to_stored_and_in_flight_objects() {
         panic!("a soft purge keeps the object")
     };
     assert!(!found.stored.terms.is_fresh(NOW));
-    // The request was sent before the purge, and its response arrives after it.
     assert!(add(&store, "/late", None, began).stored.terms.outdated.is_some());
     assert_eq!(store.purge("z", vec![Purge::Everything], Depth::Hard, NOW), (2, 2));
     assert!(!is_there(&store, "/", None));

@@ -7,27 +7,19 @@ use http_stack::{Method, Version, server::Delivery};
 use super::{RequestOutcome, upstream_timing::PhaseTimes};
 use crate::util::format::canonical;
 
-/// Data of a request while its response is being sent. Times are nanoseconds since the log began.
+/// Times are nanoseconds since the log began.
 #[derive(Debug, Clone)]
 pub(crate) struct LogEntry {
-    /// When the request header arrived.
     pub(crate) began: u64,
-    /// When the response header was available.
     pub(crate) answered: u64,
-    /// Duration of origin requests in between.
     pub(crate) upstream_times: Option<PhaseTimes>,
     pub(crate) remote: Option<SocketAddr>,
-    /// End of the line: request, cache status and source.
     pub(crate) suffix: Arc<[u8]>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Completion {
-    Sent {
-        delivery: Delivery,
-        at: u64,
-    },
-    /// The client left before a response was available.
+    Sent { delivery: Delivery, at: u64 },
     Aborted,
 }
 
@@ -71,7 +63,6 @@ impl LogEntry {
     }
 }
 
-/// Formats the end of a line, starting with its comma.
 pub(super) fn suffix(
     (method, version, url): (&Method, Version, &str),
     status: Option<u16>,
@@ -98,11 +89,9 @@ pub(super) fn suffix(
 
 fn put(text: &mut Vec<u8>, name: &str, value: &str) {
     text.extend_from_slice(name.as_bytes());
-    // Writing a string into memory cannot fail.
     let _ = serde_json::to_writer(text, value);
 }
 
-/// Names as in recordings of the probe.
 fn protocol(version: Version) -> &'static str {
     match version {
         Version::HTTP_2 => "h2",

@@ -10,17 +10,14 @@ use std::{
 use http_stack::clock;
 use recording::{End, Header, SCHEMA};
 
-/// A file with a header and complete lines.
 pub(super) struct LogFile {
     path: PathBuf,
     header: Header,
     file: fs::File,
-    /// Bytes of complete lines.
     length: u64,
 }
 
 impl LogFile {
-    /// Creates a file. An existing log is renamed with a timestamp.
     pub(super) fn create(path: &Path, centre: &str) -> io::Result<Self> {
         Self::with(path, header(centre))
     }
@@ -35,7 +32,6 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Creates the next file under the same name if this file was renamed.
     pub(super) fn rotate(&self) -> io::Result<Option<Self>> {
         let own = self.file.metadata()?;
         let metadata = fs::metadata(&self.path);
@@ -45,7 +41,7 @@ impl LogFile {
         Self::with(&self.path, self.header.clone()).map(Some)
     }
 
-    /// Writes all lines or, on an error, truncates the file to the previous length.
+    /// On an error, truncates the file to the previous length.
     pub(super) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         if let Err(error) = self.file.write_all(lines) {
             // A pipe cannot be truncated: its reader receives a partial line.

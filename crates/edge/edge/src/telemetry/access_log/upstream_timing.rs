@@ -7,15 +7,13 @@ use std::{
 
 use http_stack::client::Trace;
 
-/// Durations of origin requests for one client request.
 #[derive(Debug, Default)]
 pub(crate) struct UpstreamTiming {
     times: Mutex<Option<PhaseTimes>>,
-    /// Source of the response if another data centre sent it: the one with the stored object, or "origin".
     source: Mutex<Option<String>>,
 }
 
-/// Nanoseconds. Phases that did not occur are absent. Retries after failures are summed.
+/// Values are nanoseconds. Phases that did not occur are absent. Retries after failures are summed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PhaseTimes {
     dns: Option<u64>,
@@ -27,7 +25,6 @@ pub(crate) struct PhaseTimes {
 }
 
 impl UpstreamTiming {
-    /// Adds a request whose response header arrived, or that failed now.
     pub(crate) fn add(&self, trace: &Trace, now: u64) {
         let end = trace.final_headers.unwrap_or(now);
         let sent = trace.last_write();
@@ -44,7 +41,6 @@ impl UpstreamTiming {
         *times = Some(times.unwrap_or_default().merge(took));
     }
 
-    /// Records that another data centre sent the response, and its source.
     pub(crate) fn set_source(&self, tier: &str) {
         *self.source.lock().unwrap_or_else(PoisonError::into_inner) = Some(tier.to_owned());
     }
@@ -53,7 +49,6 @@ impl UpstreamTiming {
         self.source.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Durations, if an origin request was made.
     pub(crate) fn times(&self) -> Option<PhaseTimes> {
         *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,8 +70,7 @@ impl PhaseTimes {
         }
     }
 
-    /// Writes the phases as fields of a line, and the time to the response header. It exceeds their sum by
-    /// the processing time of this data centre.
+    /// `ttfb` exceeds the sum of the phases by the processing time of this data centre.
     pub(super) fn write(&self, ttfb: u64, to: &mut Vec<u8>) {
         let Self { dns, connect, tls, quic, send, wait } = *self;
         let phases = [
@@ -89,7 +83,6 @@ impl PhaseTimes {
         ];
         for (name, took) in phases {
             if let Some(took) = took {
-                // Writing into memory cannot fail.
                 let _ = write!(to, ",\"{name}_ns\":{took}");
             }
         }

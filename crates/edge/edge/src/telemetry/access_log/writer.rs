@@ -23,10 +23,8 @@ pub(super) struct LineBuffer {
     pub(super) failed: u64,
 }
 
-/// State shared by the cores and the thread.
 pub(super) struct SharedBuffers {
     lines: Vec<Mutex<LineBuffer>>,
-    /// Number of lines that were not written.
     pub(super) lost: AtomicU64,
     pub(super) reopens: AtomicBool,
     pub(super) closes: AtomicBool,
@@ -48,7 +46,6 @@ impl SharedBuffers {
         self.lines[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reason why the file is not writable, while this is the case.
     pub(super) fn error(&self) -> MutexGuard<'_, Option<String>> {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,7 +55,6 @@ pub(super) struct Writer {
     file: LogFile,
     clock: Clock,
     shared: Arc<SharedBuffers>,
-    /// Empty buffer to swap with a core's lines.
     spare: Vec<u8>,
     samples: u64,
     failed: u64,
@@ -89,7 +85,6 @@ impl Writer {
         }
     }
 
-    /// Writes the lines of all cores.
     fn take(&mut self) {
         for worker in 0..self.shared.lines.len() {
             let mut lines = self.shared.lines(worker);
@@ -112,7 +107,6 @@ impl Writer {
         }
     }
 
-    /// Continues in a new file if the current one was renamed.
     fn reopen(&mut self) -> io::Result<()> {
         if let Some(next) = self.file.rotate()? {
             let ended = self.end();
@@ -133,7 +127,7 @@ impl Writer {
         })
     }
 
-    /// Logs a change from working to failing once, and stores the error.
+    /// Logs only a change from working to failing.
     fn report_error(&self, put: io::Result<()>) {
         let why = put.err().map(|error| error.to_string());
         let mut reported = self.shared.error();
@@ -144,5 +138,4 @@ impl Writer {
     }
 }
 
-/// Maximum time that lines wait in memory.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(200);

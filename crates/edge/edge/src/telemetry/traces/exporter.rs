@@ -15,7 +15,6 @@ pub(crate) struct Exporter {
     resource: Resource,
 }
 
-/// Whether the collector accepts spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     Made,
@@ -23,7 +22,6 @@ pub(crate) enum Progress {
 }
 
 impl Exporter {
-    /// Creates the sender of a data centre with a separate HTTP client.
     pub(crate) fn new(traces: Arc<Traces>, client: Client, network: &str, centre: &str) -> Self {
         let attributes = vec![
             Attribute::text("service.name", "longhaul-edge"),
@@ -35,7 +33,7 @@ impl Exporter {
         Self { traces, client, resource }
     }
 
-    /// Sends until `over` is closed, then flushes the queue within a short time limit.
+    /// Sends until `shutdown` is closed, then flushes the queue within a short time limit.
     pub(crate) async fn run(self, mut shutdown: watch::Receiver<()>) {
         let queue = &self.traces.queue;
         while shutdown.has_changed().is_ok() {
@@ -43,7 +41,6 @@ impl Exporter {
                 () = queue.is_worth_a_look.notified() => {}
                 _ = shutdown.changed() => break,
             }
-            // Wait to fill a batch.
             while !queue.is_empty() {
                 let pause = if queue.is_full_batch() { Duration::ZERO } else { EXPORT_INTERVAL };
                 tokio::select! {
@@ -63,7 +60,6 @@ impl Exporter {
         let _ = time::timeout(SHUTDOWN_TIMEOUT, rest).await;
     }
 
-    /// Sends one batch.
     pub(crate) async fn send(&self) -> Progress {
         let queue = &self.traces.queue;
         let batch = queue.take();
@@ -112,12 +108,8 @@ impl Exporter {
     }
 }
 
-/// Maximum time that a span waits for a full batch.
 const EXPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// Pause after a failure.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
-/// Timeout of a request to the collector.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time limit for the final flush.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_RESPONSE_BYTES: usize = 64 << 10;

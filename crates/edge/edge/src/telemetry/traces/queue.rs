@@ -17,7 +17,6 @@ use crate::admin::api::TraceStatus;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<VecDeque<Span>>,
-    /// Notified when the first span arrives and when a batch is full.
     pub(super) is_worth_a_look: Notify,
     sent: AtomicU64,
     lost: AtomicU64,
@@ -25,7 +24,6 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds spans up to the limit and counts the others as lost.
     pub(super) fn put(&self, spans: impl IntoIterator<Item = Span>) {
         let mut waiting = self.lock();
         let before = waiting.len();
@@ -43,14 +41,12 @@ impl Queue {
         }
     }
 
-    /// Takes one batch, oldest first.
     pub(super) fn take(&self) -> Vec<Span> {
         let mut waiting = self.lock();
         let count = waiting.len().min(BATCH);
         waiting.drain(..count).collect()
     }
 
-    /// Returns a batch that was not sent. Spans beyond the limit are lost.
     pub(super) fn put_back(&self, spans: Vec<Span>) {
         let mut waiting = self.lock();
         let room = MAX_QUEUED.saturating_sub(waiting.len());
@@ -74,7 +70,7 @@ impl Queue {
         self.lost.fetch_add(count, Relaxed);
     }
 
-    /// Logs the first failure after a success, and stores the error.
+    /// Logs only the first failure after a success.
     pub(super) fn report_error(&self, why: Option<String>) {
         let mut reported = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = why.as_ref().filter(|_| reported.is_none()) {
@@ -97,9 +93,9 @@ impl Queue {
     }
 }
 
-/// Maximum number of spans per message, as in OpenTelemetry's exporters.
+/// The default of OpenTelemetry's exporters.
 const BATCH: usize = 512;
-/// Maximum number of spans in memory. One contains up to 3 KiB of client data.
+/// A span contains up to 3 KiB of client data.
 const MAX_QUEUED: usize = 8 * BATCH;
 
 #[cfg(test)]
@@ -133,7 +129,6 @@ mod tests {
         let taken = queue.take();
         assert_eq!((taken.len(), taken[0].name.as_str()), (512, "0"));
         queue.put((5000..5500).map(span));
-        // The returned spans are older than the new ones. The oldest are lost.
         queue.put_back(taken);
         let report = queue.report();
         assert_eq!((report.waiting, report.lost), (4096, 904 + 500));

@@ -1,5 +1,6 @@
-//! Trace of one request: a span for the request, for each origin request, and for each phase of these. It
-//! follows OpenTelemetry's conventions (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>).
+//! Trace of one request: a span for the request, for each origin request, and for each phase of
+//! these, by OpenTelemetry's conventions
+//! (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,6 @@ use otlp::{Attribute, Context, Event, Kind, Span, SpanId, TraceId};
 
 use super::{new_span, queue::Queue};
 
-/// A sampled request.
 #[derive(Debug)]
 pub(crate) struct RequestTrace {
     queue: Arc<Queue>,
@@ -23,16 +23,12 @@ pub(crate) struct RequestTrace {
     trace: TraceId,
     id: SpanId,
     parent: ParentSpan,
-    /// `None` once the span has ended.
     open: Mutex<Option<OpenSpan>>,
 }
 
-/// Origin of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParentSpan {
-    /// A trace that starts in this data centre.
     None(TraceId),
-    /// A trace of the client, whose context is trusted.
     Visitor(Context),
 }
 
@@ -44,28 +40,24 @@ struct OpenSpan {
     is_error: bool,
 }
 
-/// A monotonic timestamp and the corresponding Unix time.
 #[derive(Debug, Clone, Copy)]
 struct Timestamp {
     at: u64,
     wall_ns: i64,
 }
 
-/// A request that the client may abandon before it has a response.
 pub(crate) struct ActiveTrace(Option<Arc<RequestTrace>>);
 
-/// An origin request.
 pub(crate) struct UpstreamSpan<'t> {
     traced: &'t RequestTrace,
     id: SpanId,
-    /// On the clock of the HTTP client.
+    /// The clock is that of the HTTP client.
     began: Timestamp,
     attributes: Vec<Attribute>,
     name: String,
 }
 
 impl RequestTrace {
-    /// Starts the span of a request.
     pub(super) fn begin(
         queue: Arc<Queue>,
         clock: Clock,
@@ -86,7 +78,6 @@ impl RequestTrace {
         Some(Self { queue, clock, began, trace, id: new_span()?, parent, open: Mutex::new(Some(open)) })
     }
 
-    /// Records the response status and attributes.
     fn answered(&self, status: StatusCode, about: impl IntoIterator<Item = (&'static str, String)>) {
         let now = self.now_ns();
         if let Some(open) = &mut *self.open.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -101,7 +92,6 @@ impl RequestTrace {
         }
     }
 
-    /// Ends the span when the response was sent completely or in part.
     pub(crate) fn sent(&self, delivery: Delivery) {
         let bytes = i64::try_from(delivery.body_bytes).unwrap_or(i64::MAX);
         let size = Attribute::number("http.response.body.size", bytes);
@@ -135,8 +125,7 @@ impl RequestTrace {
         }]);
     }
 
-    /// Starts the span of an origin request, at `now` on the client's clock, and adds the trace context to
-    /// the request.
+    /// `now` is on the client's clock. Adds the trace context to the request.
     pub(crate) fn begin_upstream(
         &self,
         origin: &Origin,
@@ -169,7 +158,6 @@ impl RequestTrace {
 }
 
 impl Timestamp {
-    /// Converts another timestamp of the same clock to Unix time.
     fn wall(self, at: u64) -> i64 {
         let since = i64::try_from(at.abs_diff(self.at)).unwrap_or(i64::MAX);
         if at < self.at { self.wall_ns.saturating_sub(since) } else { self.wall_ns.saturating_add(since) }
@@ -181,7 +169,7 @@ impl ActiveTrace {
         Self(Some(traced))
     }
 
-    /// Records the response status and attributes. The span ends when the response was sent.
+    /// The span ends later, when the response was sent.
     pub(crate) fn answered(
         mut self,
         status: StatusCode,
@@ -202,7 +190,6 @@ impl Drop for ActiveTrace {
 }
 
 impl UpstreamSpan<'_> {
-    /// Ends the span with the response header or the error, and adds the spans of its phases.
     pub(crate) fn answered(mut self, trace: &Trace, answered: Result<&Response<Body>, &Failure>, now: u64) {
         let error = match answered {
             Ok(response) => {
@@ -244,8 +231,8 @@ impl UpstreamSpan<'_> {
     }
 }
 
-/// Returns the phases of an origin request with start and end. For those before the first byte only the
-/// duration is known: they are placed in sequence, directly before the first byte.
+/// Only the duration of phases before the first byte is known: they are placed in sequence,
+/// directly before it.
 fn phases(trace: &Trace, end: u64) -> Vec<(&'static str, u64, u64)> {
     let before = [
         ("queue", trace.waited),
@@ -270,7 +257,6 @@ fn phases(trace: &Trace, end: u64) -> Vec<(&'static str, u64, u64)> {
     phases
 }
 
-/// Attributes of a request.
 fn record_request(request: &Request<Body>) -> Vec<Attribute> {
     let (uri, headers) = (request.uri(), request.headers());
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -298,7 +284,7 @@ fn record_request(request: &Request<Body>) -> Vec<Attribute> {
     attributes
 }
 
-/// Only common methods are recorded, because others could have any value.
+/// Other methods could have any value.
 fn known(method: &Method) -> Option<&str> {
     let is_known = [
         Method::GET,
@@ -336,7 +322,6 @@ fn version(version: Version) -> &'static str {
     }
 }
 
-/// Truncates a text that may be as long as a whole header.
 fn truncate(text: &str, max_bytes: usize) -> &str {
     let end = (0..=max_bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]

@@ -3,12 +3,10 @@
 
 use super::rfc9111::Blocks;
 
-/// A representation of a URL.
 #[derive(Debug, Clone)]
 pub(super) struct Representation {
     pub(super) number: u64,
     pub(super) blocks: u64,
-    /// Number of repetitions of the text in a block.
     pub(super) width: u64,
     pub(super) etag: Option<String>,
     pub(super) modified: Option<String>,
@@ -19,7 +17,6 @@ impl Representation {
         self.blocks * self.width * TEXT
     }
 
-    /// Bytes of a range with an exclusive end.
     pub(super) fn bytes(&self, first: u64, end: u64) -> Vec<u8> {
         let per_block = self.width * TEXT;
         let (first_block, end_block) = (first / per_block, end.div_ceil(per_block));
@@ -31,25 +28,19 @@ impl Representation {
         bytes.into_bytes().into_iter().skip(skipped).take(length).collect()
     }
 
-    /// The blocks that contain these bytes.
     pub(super) fn blocks(&self, first: u64, end: u64) -> Blocks {
         let per_block = self.width * TEXT;
         (first / per_block..end.div_ceil(per_block)).fold(0, |all, block| all | 1 << block)
     }
 }
 
-/// Source of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Other text, or empty.
     Other,
-    /// Consecutive blocks of one representation.
     Of { representation: u64, first: u64, last: u64 },
-    /// Bytes that do not belong together.
     Mixed(String),
 }
 
-/// Parses a body that begins at a block boundary.
 pub(super) fn content(body: &[u8]) -> Content {
     let mut found: Option<(u64, u64, u64)> = None;
     for text in body.chunks_exact(8) {

@@ -1,4 +1,5 @@
-//! Clients: requests over HTTP/1.0, 1.1 and 2, and the parts of responses that identify their source.
+//! Clients: requests over HTTP/1.0, 1.1 and 2, and the parts of responses that identify their
+//! source.
 
 use std::{
     net::SocketAddr,
@@ -24,7 +25,6 @@ use super::{
     rfc9111::{Fields, Received},
 };
 
-/// A response as it was received.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
     pub(super) status: u16,
@@ -36,7 +36,6 @@ pub(super) struct Raw {
 pub(super) struct Connections {
     http2: http_stack::Client,
     open: Mutex<Vec<(SocketAddr, TcpStream)>>,
-    /// Requests that had no response.
     pub(super) unanswered: AtomicUsize,
 }
 
@@ -50,7 +49,6 @@ impl Connections {
         }
     }
 
-    /// Sends a request with these fields, including those nominated by `Connection`.
     pub(super) async fn exchange(
         &self,
         address: SocketAddr,
@@ -124,7 +122,6 @@ impl Connections {
             text += "Content-Length: 4\r\n";
         }
         text += if client.has_body { "\r\nbody" } else { "\r\n" };
-        // An idle connection may have been closed.
         loop {
             let open = {
                 let mut open = lock(&self.open);
@@ -151,7 +148,6 @@ impl Connections {
     }
 }
 
-/// Reads one response and returns whether the connection stays open.
 async fn read(stream: &mut TcpStream, method: &str) -> Option<(Raw, bool)> {
     let mut bytes = Vec::with_capacity(4096);
     let end = loop {
@@ -196,7 +192,6 @@ async fn read(stream: &mut TcpStream, method: &str) -> Option<(Raw, bool)> {
     Some((Raw { status, fields, body, is_complete }, stays && is_complete))
 }
 
-/// Decodes a chunked body. Returns `None` if it is incomplete.
 fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     loop {
@@ -217,7 +212,6 @@ fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 impl Client {
-    /// The fields of the request, including those nominated by `Connection`.
     pub(super) fn fields(&self, id: u64, url: &Url) -> Fields {
         let mut fields = Fields::from([("x-request".to_owned(), id.to_string())]);
         let mut add =
@@ -244,7 +238,6 @@ impl Client {
     }
 }
 
-/// Extracts the sources from a response, or an error if it is impossible for these fields.
 pub(super) fn received(raw: &Raw, method: &str, asked: &Fields, url: &Url) -> Result<Received, String> {
     let of = |name: &str| raw.fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
     let number = |name: &str| of(name).and_then(|value| value.parse().ok());

@@ -1,11 +1,10 @@
-//! Directives of Cache-Control (RFC 9111, section 5.2) and of the targeted field that takes precedence (RFC
-//! 9213).
+//! Directives of Cache-Control (RFC 9111, section 5.2) and of the targeted field that takes
+//! precedence (RFC 9213).
 
 use std::collections::BTreeMap;
 
 use super::rfc9111::{Fields, Ns, SECOND};
 
-/// Directives by their names in lower case.
 #[derive(Debug, Default)]
 pub(super) struct Directives(BTreeMap<String, Option<String>>);
 
@@ -31,24 +30,20 @@ impl Directives {
         self.0.contains_key(name)
     }
 
-    /// Whether a directive is present without field names.
     pub(super) fn has_alone(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(Option::is_none)
     }
 
-    /// Whether a directive contains this field name.
     pub(super) fn withholds(&self, name: &str, field: &str) -> bool {
         let names = self.0.get(name).and_then(Option::as_ref);
         names.is_some_and(|names| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(field)))
     }
 
-    /// The seconds of a directive, in nanoseconds.
     pub(super) fn seconds(&self, name: &str) -> Option<Ns> {
         self.0.get(name)?.as_ref()?.parse::<u64>().ok().map(|seconds| seconds * SECOND)
     }
 }
 
-/// Splits a list at commas outside of quoted strings.
 fn members(value: &str) -> Vec<String> {
     let (mut members, mut is_quoted) = (vec![String::new()], false);
     for letter in value.chars() {

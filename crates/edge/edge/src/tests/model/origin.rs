@@ -17,25 +17,18 @@ use super::{
     rfc9111::{self, Fields, History, Ns, SECOND},
 };
 
-/// State of a URL.
 pub(super) struct Url {
     pub(super) plan: Plan,
     pub(super) history: History,
-    /// Current representations, by selecting fields.
     current: HashMap<String, u64>,
     pub(super) representations: HashMap<u64, Representation>,
-    /// Validators that a client received last.
     pub(super) seen: (Option<String>, Option<String>),
-    /// Requests that the origin received modified.
     pub(super) altered: Vec<String>,
-    /// Log for a report.
     pub(super) lines: Vec<String>,
 }
 
-/// All URLs of a sequence.
 pub(super) type Urls = Arc<[Mutex<Url>; URLS]>;
 
-/// The origin of an edge.
 #[derive(Default)]
 pub(super) struct Origin {
     sequences: Mutex<HashMap<usize, Urls>>,
@@ -43,7 +36,6 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Begins a sequence.
     pub(super) fn begin(&self, number: usize, obeys_requests: bool) -> Urls {
         let url = |()| {
             Mutex::new(Url {
@@ -65,7 +57,6 @@ impl Origin {
         lock(&self.sequences).remove(&number);
     }
 
-    /// Next serial number of a response or request.
     pub(super) fn next(&self) -> u64 {
         self.serial.fetch_add(1, Relaxed) + 1
     }
@@ -201,7 +192,6 @@ impl Url {
         body
     }
 
-    /// Returns the representation for a response.
     fn representation(&mut self, serial: u64, plan: &Plan, asked: &Fields, is_safe: bool) -> Representation {
         let mut names: Vec<String> = plan.vary.map_or(Vec::new(), |vary| {
             vary.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
@@ -231,14 +221,12 @@ impl Url {
         };
         if is_resource {
             self.current.insert(selecting, new.number);
-            // Only the first response is renewed. The next ones continue it.
             self.plan.is_renewed = false;
         }
         self.representations.insert(new.number, new.clone());
         new
     }
 
-    /// Records a request of which the deciding fields differ from the client's.
     fn compare(&mut self, request: u64, asked: &Fields) {
         let Some(sent) = self.history.sent(request) else { return };
         for name in DECISIVE.iter().take(4) {
@@ -287,7 +275,6 @@ fn told(
     fields
 }
 
-/// Fields of a message. Several lines are joined.
 pub(super) fn fields(headers: &HeaderMap) -> Fields {
     let mut fields = Fields::new();
     for (name, value) in headers {
@@ -300,7 +287,6 @@ pub(super) fn fields(headers: &HeaderMap) -> Fields {
     fields
 }
 
-/// The data centres in Via, as bits.
 fn passed(asked: &Fields) -> u8 {
     let via = asked.get("via").map_or("", |via| via);
     u8::from(via.contains("lhr")) | (u8::from(via.contains("fra")) << 1)
@@ -312,7 +298,6 @@ pub(super) fn has_tag(tags: &str, tag: &str) -> bool {
     tags.split(',').any(|other| opaque(other) == opaque(tag))
 }
 
-/// First byte and end of a single range, or an error if it is unsatisfiable.
 fn range_of(range: &str, length: u64) -> Option<Result<(u64, u64), ()>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (first, end) = match (first.parse::<u64>(), last.parse::<u64>()) {
@@ -330,7 +315,7 @@ fn status(code: StatusCode) -> http_stack::Response<Body> {
     response
 }
 
-/// Formats an HTTP date (RFC 9110, section 5.6.7).
+/// RFC 9110, section 5.6.7.
 fn date(seconds: u64) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -349,7 +334,6 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Fields of requests that decide about the response; the conditions last.
 pub(super) const DECISIVE: [&str; 9] = [
     "cookie",
     "accept-language",

@@ -1,34 +1,21 @@
-//! Elements of a sequence: client requests, origin responses and purges. They are random, and can be
-//! simplified to find the shortest failing sequence.
+//! Elements of a sequence: client requests, origin responses and purges. They are random, and can
+//! be simplified to find the shortest failing sequence.
 
 use super::{random::Random, traffic_theme::Theme};
 
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// Concurrent requests for one URL, and the origin's response to them and to later ones.
-    Requests {
-        url: usize,
-        plan: Plan,
-        clients: Vec<Client>,
-    },
-    Purge {
-        url: usize,
-        centre: usize,
-        is_hard: bool,
-        by: By,
-    },
+    Requests { url: usize, plan: Plan, clients: Vec<Client> },
+    Purge { url: usize, centre: usize, is_hard: bool, by: By },
 }
 
-/// How a purge selects objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Url,
     Tag,
-    /// All URLs of the sequence.
     Prefix,
 }
 
-/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Client {
     pub(super) centre: usize,
@@ -41,33 +28,26 @@ pub(super) struct Client {
     pub(super) language: Option<&'static str>,
     pub(super) device: Option<&'static str>,
     pub(super) condition: Condition,
-    /// First and last block.
     pub(super) range: Option<(u64, u64)>,
     pub(super) control: Option<&'static str>,
-    /// The field that `Connection` names.
     pub(super) nominated: Option<&'static str>,
     pub(super) has_body: bool,
 }
 
-/// The condition of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     None,
-    /// With the entity tag that a client received last.
     IfNoneMatch,
     IfNoneMatchOther,
     IfModifiedSince,
-    /// With a range.
     IfRange,
 }
 
-/// The origin's response to a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) status: u16,
     pub(super) control: Option<&'static str>,
     pub(super) targeted: Option<&'static str>,
-    /// Seconds from now.
     pub(super) expires: Option<u64>,
     pub(super) age: Option<u64>,
     pub(super) vary: Option<&'static str>,
@@ -75,9 +55,7 @@ pub(super) struct Plan {
     pub(super) has_date: bool,
     pub(super) has_cookie: bool,
     pub(super) has_extra: bool,
-    /// Whether the next 200 has another representation than the last one.
     pub(super) is_renewed: bool,
-    /// Whether each user has a representation.
     pub(super) is_personal: bool,
     pub(super) blocks: u64,
     pub(super) is_wide: bool,
@@ -150,7 +128,6 @@ impl Client {
         client
     }
 
-    /// Describes everything except the fields.
     pub(super) fn text(&self) -> String {
         let Self { centre, method, version, nominated, has_body, .. } = self;
         let nominated = nominated.map_or(String::new(), |name| format!(", Connection: {name}"));
@@ -253,7 +230,6 @@ impl Plan {
             Self { tells_validators: true, ..self.clone() },
         ]
         .into_iter()
-        // Of two equally simple forms the first one is kept.
         .filter(|simpler| simpler != self && !(self.control.is_none() && simpler.control.is_some()))
         .filter(|simpler| !(self.tag == Tag::None && simpler.tag == Tag::Strong))
         .collect()
@@ -279,7 +255,6 @@ impl Step {
         Self::Requests { url, plan, clients }
     }
 
-    /// Number of requests or purges.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Requests { clients, .. } => clients.len(),
@@ -308,10 +283,8 @@ impl Step {
     }
 }
 
-/// A sequence: phases with steps. Time passes between phases.
 pub(super) type Sequence = Vec<Vec<Step>>;
 
-/// The sequence of a seed.
 pub(super) fn sequence(seed: u64, centres: usize, wide: usize) -> Sequence {
     let mut random = Random::new(seed);
     let theme = Theme::random(&mut random);
@@ -319,7 +292,6 @@ pub(super) fn sequence(seed: u64, centres: usize, wide: usize) -> Sequence {
     (0..PHASES).map(|_| phase()).collect()
 }
 
-/// All sequences that are simpler by one change.
 pub(super) fn simpler(sequence: &Sequence) -> Vec<Sequence> {
     let mut all = Vec::new();
     for (phase, steps) in sequence.iter().enumerate() {
@@ -339,7 +311,6 @@ pub(super) fn simpler(sequence: &Sequence) -> Vec<Sequence> {
             change(without);
         }
     }
-    // With few steps, also simplify the steps.
     if sequence.iter().map(Vec::len).sum::<usize>() <= 8 {
         for (phase, steps) in sequence.iter().enumerate() {
             for (number, step) in steps.iter().enumerate() {
@@ -354,7 +325,6 @@ pub(super) fn simpler(sequence: &Sequence) -> Vec<Sequence> {
     all
 }
 
-/// URLs per sequence.
 pub(super) const URLS: usize = 2;
 const PHASES: usize = 4;
 const STEPS: usize = 5;

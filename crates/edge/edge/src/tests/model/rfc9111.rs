@@ -1,7 +1,8 @@
-//! A small model of a shared HTTP cache, written from RFC 9111 alone: which parts of which response a client may receive.
+//! A small model of a shared HTTP cache, written from RFC 9111 alone: which parts of which response
+//! a client may receive.
 //!
-//! The model does not cache. It keeps the history of one URL: the requests of clients, the responses of the origin, and the purges.
-//! [`History::judge`] then decides about one received response. Section numbers are those of RFC 9111 unless another RFC is named.
+//! The model does not cache. It keeps the history of one URL, and [`History::judge`] decides about
+//! one received response. Section numbers are those of RFC 9111 unless another RFC is named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,50 +10,41 @@ use super::directives::Directives;
 
 /// Wall-clock time, or a duration, in nanoseconds.
 pub(super) type Ns = u64;
-/// Fields of a message: names in lower case; a field with several lines is one value joined with commas.
+/// Names are in lower case; several lines of a field are one value joined with commas.
 pub(super) type Fields = BTreeMap<String, String>;
-/// Blocks of a body: bit N is block N.
+/// Bit N is block N.
 pub(super) type Blocks = u64;
 
-/// A request of a client, without the fields that `Connection` names.
+/// Without the fields that `Connection` names.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) id: u64,
     pub(super) method: &'static str,
     pub(super) fields: Fields,
     pub(super) has_body: bool,
-    /// The data centre that received it, as a bit.
+    /// As a bit.
     pub(super) centre: u8,
     pub(super) began: Ns,
-    /// When the client had the complete response, and the serial in it.
     pub(super) ended: Option<(Ns, Option<u64>)>,
 }
 
-/// A response of the origin.
 #[derive(Debug, Clone)]
 pub(super) struct Response {
     pub(super) serial: u64,
-    /// The client's request that caused it.
     pub(super) request: u64,
     pub(super) method: &'static str,
-    /// The request's fields as the origin received them.
     pub(super) asked: Fields,
     pub(super) status: u16,
     pub(super) fields: Fields,
-    /// The representation that it carries, confirms or describes.
     pub(super) representation: Option<u64>,
-    /// The blocks that it carries.
     pub(super) blocks: Blocks,
     pub(super) requested: Ns,
     pub(super) sent: Ns,
-    /// Whether the origin sends it to its end.
     pub(super) is_complete: bool,
     pub(super) phase: usize,
-    /// The data centres that it passes, as bits.
     pub(super) passed: u8,
 }
 
-/// A purge of the URL.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Purge {
     pub(super) is_hard: bool,
@@ -60,32 +52,24 @@ pub(super) struct Purge {
     pub(super) ended: Ns,
 }
 
-/// The parts of a received response that identify its sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Received {
     pub(super) status: u16,
     pub(super) serial: Option<u64>,
-    /// The serial of a field that only some responses have.
     pub(super) extra: Option<u64>,
-    /// The serial of a cookie.
     pub(super) cookie: Option<u64>,
     pub(super) etag: Option<String>,
     pub(super) representation: Option<u64>,
     pub(super) blocks: Blocks,
 }
 
-/// Source of a permitted response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// From the origin, for this request.
     Origin,
-    /// From the cache.
     Cache,
-    /// The cache made it.
     Generated,
 }
 
-/// Effect of a newer response on a stored one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Use,
@@ -93,30 +77,25 @@ enum End {
     Freshness,
 }
 
-/// A response that a shared cache may hold: one response of the origin, and later ones that updated it.
 #[derive(Debug, Clone)]
 struct Stored {
     serials: BTreeSet<u64>,
     status: u16,
     fields: Fields,
-    /// The requests that selected it (section 4.1).
+    /// Section 4.1.
     selected_by: Vec<Fields>,
     representation: Option<u64>,
     blocks: Blocks,
-    /// The last of its responses.
     last: u64,
 }
 
-/// The history of one URL.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Whether the cache obeys the Cache-Control of requests.
     obeys_requests: bool,
     requests: BTreeMap<u64, Request>,
     responses: BTreeMap<u64, Response>,
     stored: Vec<Stored>,
     pub(super) purges: Vec<Purge>,
-    /// End of each phase, after which the cache is idle.
     pub(super) phases: Vec<Ns>,
 }
 
@@ -129,7 +108,6 @@ impl History {
         self.requests.insert(request.id, request);
     }
 
-    /// A request as its client sent it.
     pub(super) fn sent(&self, id: u64) -> Option<&Request> {
         self.requests.get(&id)
     }
@@ -140,10 +118,9 @@ impl History {
         }
     }
 
-    /// Adds a response, and all that a cache may store because of it.
     pub(super) fn response(&mut self, response: Response) {
         let mut stored: Vec<_> = self.stored.iter().filter_map(|old| self.updated(old, &response)).collect();
-        // Section 3: the method defines a cacheable response; a 206 is an incomplete one (section 3.3).
+        // Section 3: only GET, and 206 is incomplete (section 3.3).
         if response.method == "GET" && response.status != 304 {
             stored.push(Stored {
                 serials: [response.serial].into(),
@@ -157,7 +134,6 @@ impl History {
         }
         let is_new = !matches!(response.status, 206 | 304) && response.method == "GET";
         stored.retain(|stored| self.may_store(&response, stored, is_new));
-        // Repeated updates create many equal entries.
         for new in stored {
             match self.stored.iter_mut().find(|other| other.is_alike(&new)) {
                 Some(other) => other.join(new),
@@ -167,20 +143,19 @@ impl History {
         self.responses.insert(response.serial, response);
     }
 
-    /// A stored response after a 304 (section 4.3.4), a 206 (section 3.4) or a response to HEAD (section 4.3.5).
+    /// After a 304 (section 4.3.4), a 206 (section 3.4) or a response to HEAD (section 4.3.5).
     fn updated(&self, old: &Stored, new: &Response) -> Option<Stored> {
         let is_same = old.representation.is_some() && old.representation == new.representation;
         let is_strong = |fields: &Fields| fields.get("etag").is_some_and(|tag| !tag.starts_with("W/"));
         let updates = match (new.method, new.status) {
             ("GET" | "HEAD", 304) => is_same,
-            // The upper tier may send the lower one a 304 for a response that it received as a 200.
+            // The upper tier may send a 304 for a response that it received as a 200.
             ("GET", 200) if new.passed & UPPER != 0 => is_same,
             ("GET", 200 | 206) => is_same && is_strong(&old.fields) && is_strong(&new.fields),
             ("HEAD", 200) => !differs(&new.fields, &old.fields),
             _ => false,
         };
         let mut merged = old.clone();
-        // Age describes only the message that contained it.
         merged.fields.remove("age");
         // Section 3.2: not the fields that describe the stored bytes.
         let updating = new.fields.iter().filter(|(name, _)| !name.starts_with("content-"));
@@ -192,7 +167,7 @@ impl History {
         updates.then_some(merged)
     }
 
-    /// Section 3: whether a shared cache may store a response, which is judged with its merged header.
+    /// Section 3, judged with the merged header.
     fn may_store(&self, response: &Response, stored: &Stored, is_new: bool) -> bool {
         let request = &self.requests[&response.request];
         let control = Directives::of_response(&stored.fields);
@@ -202,8 +177,8 @@ impl History {
         let is_shared = control.has("public") || control.has("must-revalidate") || control.has("s-maxage");
         let withholds_cookie =
             ["no-cache", "private"].iter().any(|name| control.withholds(name, "set-cookie"));
-        // Product decision: a request with a body changes nothing, and a new response with a cookie is for
-        // one client.
+        // Product decision: a request with a body changes nothing, and a new response with a cookie
+        // is for one client.
         let is_personal = is_new && stored.fields.contains_key("set-cookie") && !withholds_cookie;
         if request.has_body || is_personal || self.may_not_store(request) {
             return false;
@@ -219,7 +194,6 @@ impl History {
         self.obeys_requests && Directives::of(request.fields.get("cache-control")).has("no-store")
     }
 
-    /// Decides about a response that a client received.
     pub(super) fn judge(&self, id: u64, received: &Received) -> Result<Source, String> {
         let request = &self.requests[&id];
         let is_own = |serial: &u64| self.responses.get(serial).is_some_and(|own| own.request == id);
@@ -242,7 +216,8 @@ impl History {
             let representation = self.responses.get(&serial).and_then(|response| response.representation);
             self.some_stored(request, &own, |stored| {
                 let control = Directives::of_response(&stored.fields);
-                // Sections 5.2.2.4 and 5.2.2.7: such fields require validation or are not for a shared cache.
+                // Sections 5.2.2.4 and 5.2.2.7: such fields require validation or are not for a
+                // shared cache.
                 let is_withheld =
                     ["no-cache", "private"].iter().any(|name| control.withholds(name, "x-extra"));
                 field(stored, "x-extra") == Some(extra)
@@ -279,8 +254,8 @@ impl History {
             .and_then(|()| Err(format!("bytes of body {representation} that no usable response carried")))
     }
 
-    /// Whether a lower tier may have added this field to a response of the upper tier: it confirms its stored
-    /// response with a 304 to another request.
+    /// A lower tier may add this field: it confirms its stored response with a 304 to another
+    /// request.
     fn is_of_lower_tier(&self, extra: u64, representation: Option<u64>) -> bool {
         let is_withheld = |stored: &Stored| {
             let control = Directives::of_response(&stored.fields);
@@ -295,7 +270,6 @@ impl History {
             })
     }
 
-    /// Checks that a matching stored response may be used. The error is the reason.
     fn some_stored(
         &self,
         request: &Request,
@@ -312,7 +286,7 @@ impl History {
         Err(why)
     }
 
-    /// Section 4: whether a stored response may be used for a request, validated or not.
+    /// Section 4, validated or not.
     fn use_of(&self, stored: &Stored, request: &Request, own: &[&Response]) -> Result<(), String> {
         // Section 4.3: the origin has just confirmed it for this request.
         let is_validated = own.iter().any(|own| {
@@ -325,7 +299,7 @@ impl History {
         if is_validated { Ok(()) } else { self.may_reuse(stored, request, own) }
     }
 
-    /// Section 4: whether a stored response may be used without validation.
+    /// Section 4.
     fn may_reuse(&self, stored: &Stored, request: &Request, own: &[&Response]) -> Result<(), String> {
         let because = |why: &str| Err(why.to_owned());
         let control = Directives::of_response(&stored.fields);
@@ -374,8 +348,8 @@ impl History {
         if left > 0 && !is_purged && end.is_none() {
             return Ok(());
         }
-        // Section 4.2.4: stale responses require permission. RFC 5861 gives it, and section 5.2.2.2 forbids
-        // it.
+        // Section 4.2.4: stale responses require permission. RFC 5861 gives it, and section 5.2.2.2
+        // forbids it.
         if control.has("must-revalidate") || control.has("proxy-revalidate") {
             return because("it is stale, and has to be revalidated");
         }
@@ -397,7 +371,6 @@ impl History {
         if is_within("stale-while-revalidate") || max_stale { Ok(()) } else { because("it is stale") }
     }
 
-    /// The newer response or unsafe request that invalidated a stored response before a request began.
     fn end_of(&self, stored: &Stored, request: &Request) -> Option<(End, String)> {
         let known = self.known_at(&self.responses[&stored.last])?;
         let newer = self.responses.values().filter(|newer| {
@@ -405,7 +378,8 @@ impl History {
             !stored.serials.contains(&newer.serial)
                 && known <= began
                 && self.known_at(newer).is_some_and(|at| at <= request.began)
-                // A lower tier may receive it again from the upper tier, which has received no newer one.
+                // A lower tier may receive it again from the upper tier, which has received no
+                // newer one.
                 && newer.passed & UPPER == UPPER & self.tiers()
                 && newer.passed & request.centre != 0
         });
@@ -424,9 +398,8 @@ impl History {
             ("POST" | "PUT" | "DELETE", 200..=399) => Some(End::Use),
             ("POST" | "PUT" | "DELETE", _) => None,
             _ if request.has_body || !newer.is_complete || !is_selected(stored, &newer.asked) => None,
-            // Failures do not describe the resource.
             (_, 412 | 416 | 429 | 500..) => None,
-            // Describes one representation (sections 4.3.4 and 3.4).
+            // Sections 4.3.4 and 3.4: it describes one representation.
             (_, 206 | 304) if !is_same => None,
             // Section 3.5: a response to one user changes nothing for others.
             (_, 206 | 304) if newer.asked.contains_key("authorization") => None,
@@ -445,9 +418,7 @@ impl History {
         }
     }
 
-    /// When a cache has certainly applied a response.
     fn known_at(&self, response: &Response) -> Option<Ns> {
-        // A client that received another response did not wait for this one.
         let ended = self.requests[&response.request].ended;
         let ended = ended.filter(|(_, serial)| *serial == Some(response.serial)).map(|(ended, _)| ended);
         ended.or_else(|| self.phases.get(response.phase).copied())
@@ -459,7 +430,6 @@ impl History {
 }
 
 impl Stored {
-    /// Whether both differ only in responses before the last one.
     fn is_alike(&self, other: &Self) -> bool {
         self.last == other.last
             && self.representation == other.representation
@@ -467,7 +437,6 @@ impl Stored {
             && self.fields == other.fields
     }
 
-    /// Combines two similar responses: anything that either permits is permitted.
     fn join(&mut self, other: Self) {
         self.serials.extend(other.serials);
         self.blocks |= other.blocks;
@@ -479,14 +448,15 @@ impl Stored {
     }
 }
 
-/// Section 4.3.5: whether a response to HEAD shows that the stored response is of another representation.
+/// Section 4.3.5: whether a response to HEAD shows that the stored response is of another
+/// representation.
 fn differs(head: &Fields, stored: &Fields) -> bool {
     ["etag", "last-modified", "content-length"]
         .iter()
         .any(|&name| head.contains_key(name) && head.get(name) != stored.get(name))
 }
 
-/// Section 4.1: whether a request matches one of the selecting requests in the fields named by Vary.
+/// Section 4.1.
 fn is_selected(stored: &Stored, fields: &Fields) -> bool {
     let vary = stored.fields.get("vary").map_or("", |value| value);
     let mut names =
@@ -496,7 +466,6 @@ fn is_selected(stored: &Stored, fields: &Fields) -> bool {
         && stored.selected_by.iter().any(|other| names.iter().all(|name| other.get(name) == fields.get(name)))
 }
 
-/// Whether a purge between a response and a request covers the response.
 fn is_purged(purge: &Purge, response: &Response, request: &Request) -> bool {
     response.requested < purge.began && purge.ended <= request.began
 }
@@ -505,7 +474,7 @@ fn field(stored: &Stored, name: &str) -> Option<u64> {
     stored.fields.get(name)?.parse().ok()
 }
 
-/// Section 4.2.1: how long a response is fresh for a shared cache, and whether the response has an explicit lifetime.
+/// Section 4.2.1. Also returns whether the lifetime is explicit.
 fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
     let control = Directives::of_response(fields);
     let explicit = control.seconds("s-maxage").or_else(|| control.seconds("max-age"));
@@ -515,7 +484,7 @@ fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
     // RFC 9213, section 2.1: a targeted field takes precedence over Expires.
     let expires = fields.get("expires").filter(|_| !fields.contains_key("cdn-cache-control"));
     if let Some(expires) = expires {
-        // The origin of the test sends seconds after Date in a second field.
+        // The test's origin sends seconds after Date in a second field.
         let seconds = fields.get("x-expires-in").and_then(|seconds| seconds.parse::<u64>().ok());
         return (if expires == "0" { 0 } else { seconds.unwrap_or(0) * SECOND }, true);
     }
@@ -525,7 +494,6 @@ fn lifetime(fields: &Fields, status: u16) -> (Ns, bool) {
     (if has_date && (is_heuristic || control.has("public")) { YEAR } else { 0 }, false)
 }
 
-/// Bit of the upper tier. Absent with a single data centre.
 pub(super) const UPPER: u8 = 2;
 pub(super) const SECOND: Ns = 1_000_000_000;
 const YEAR: Ns = 365 * 24 * 3600 * SECOND;

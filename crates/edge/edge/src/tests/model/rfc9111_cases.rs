@@ -2,7 +2,6 @@
 
 use super::rfc9111::{Fields, History, Ns, Purge, Received, Request, Response, SECOND, Source};
 
-/// The history of a URL whose representation has one block.
 #[derive(Default)]
 struct Case {
     history: History,
@@ -10,7 +9,6 @@ struct Case {
 }
 
 impl Case {
-    /// Adds a request at a time and the origin's response. Returns its serial number.
     fn exchange(
         &mut self,
         at: Ns,
@@ -47,7 +45,6 @@ impl Case {
         id
     }
 
-    /// Whether the response with this serial number is permitted ten seconds after the start.
     fn permits(&mut self, asked: &str, serial: u64) -> bool {
         let id = self.request(10 * SECOND, "GET", asked);
         let received = Received {
@@ -61,7 +58,6 @@ impl Case {
     }
 }
 
-/// Parses fields separated by semicolons.
 fn fields(text: &str) -> Fields {
     let lines = text.split("; ").filter_map(|line| line.split_once(": "));
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -153,7 +149,6 @@ fn purge_cases() {
         let first = case.exchange(0, ("GET", ""), (200, told));
         case.history.purges.push(Purge { is_hard, began: SECOND, ended: 2 * SECOND });
         if let Some(status) = failure {
-            // At the same time as the judged request.
             case.exchange(10 * SECOND, ("GET", ""), (status, ""));
         }
         assert_eq!(case.permits("", first), is_permitted, "{is_hard} {told} {failure:?}");

@@ -1,5 +1,5 @@
-//! Runs sequences concurrently and shortens those in which a client received something that the model
-//! forbids.
+//! Runs sequences concurrently and shortens those in which a client received something that the
+//! model forbids.
 
 use std::{
     collections::BTreeMap,
@@ -22,25 +22,21 @@ use super::{
     topology::{Arm, path},
 };
 
-/// A fault that a test injects between an edge and its clients to verify that the model detects it.
+/// Injected between an edge and its clients to verify that the model detects it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// The response to an earlier request.
     AnotherResponse,
     AnotherCookie,
     AnotherBody,
     AnotherField,
 }
 
-/// Results of sequences.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
     requests: usize,
     purges: usize,
-    /// Responses from the cache.
     reused: usize,
-    /// Number of injected faults.
     planted: usize,
     found: usize,
     violations: Vec<String>,
@@ -57,7 +53,6 @@ struct Run {
     outcome: Outcome,
 }
 
-/// Runs sequences until the number of steps is reached.
 pub(super) async fn check(arm: Arm, fault: Fault) {
     let arm = Arc::new(arm);
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -85,8 +80,8 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
             if alone.is_some() {
                 println!("{lines}");
             }
-            // The order of overlapping responses is checked only in long runs: a fill in flight may still be
-            // stored when a newer response arrives.
+            // The order of overlapping responses is checked only in long runs: a fill in flight may
+            // still be stored when a newer response arrives.
             let is_judged = |violation: &String| is_long || !violation.contains("is newer");
             for violation in outcome.violations.into_iter().filter(is_judged) {
                 if is_long {
@@ -109,7 +104,6 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
         arm.kind
     );
     if fault != Fault::None {
-        // Some injected faults are permitted by chance.
         assert!(planted > 100 && found * 3 > planted, "{found} of {planted} planted faults are found");
         return;
     }
@@ -136,12 +130,11 @@ pub(super) async fn check(arm: Arm, fault: Fault) {
         report += &shortest.await.unwrap();
     }
     assert!(report.is_empty(), "{:?}: clients received what the model forbids{report}", arm.kind);
-    // Without cached responses nothing is verified.
     assert!(alone.is_some() || reused * 20 > requests, "{reused} of {requests} responses are from the cache");
 }
 
-/// Runs sequences concurrently and returns their results and logs. `None` if the process was suspended for so
-/// long that edge timeouts may have expired, because the model covers only freshness lifetimes.
+/// `None` if the process was suspended for so long that edge timeouts may have expired: the model
+/// covers only freshness lifetimes.
 async fn batch(
     arm: &Arc<Arm>,
     sequences: Vec<Sequence>,
@@ -193,7 +186,6 @@ async fn batch(
     (longest.pause() < STANDSTILL).then_some(ended)
 }
 
-/// A task that runs every few milliseconds.
 struct Pulse {
     longest: Arc<AtomicU64>,
     task: JoinHandle<()>,
@@ -213,14 +205,12 @@ impl Pulse {
         Self { longest, task }
     }
 
-    /// The longest time without a run.
     fn pause(self) -> Duration {
         self.task.abort();
         Duration::from_nanos(self.longest.load(Relaxed))
     }
 }
 
-/// Returns the shortest sequence that still fails in the same way, with its log.
 async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: String) -> String {
     let mut report = format!("  it did not happen again\n{lines}");
     let mut candidates = vec![sequence.clone()];
@@ -240,7 +230,6 @@ async fn shorten(arm: &Arc<Arm>, mut sequence: Sequence, class: &str, lines: Str
     report
 }
 
-/// A violation without numbers and values.
 fn class(violation: &str) -> String {
     let unquoted = violation.split('"').step_by(2);
     unquoted.flat_map(str::chars).filter(|letter| !letter.is_ascii_digit()).collect()
@@ -272,7 +261,6 @@ impl Run {
         }
     }
 
-    /// Sends requests concurrently and judges their responses.
     async fn requests(&mut self, url: usize, clients: Vec<Client>) {
         let mut going = Vec::new();
         for client in clients {
@@ -280,7 +268,8 @@ impl Run {
             let id = arm.origin.next();
             let fields = client.fields(id, &lock(&urls[url]));
             let mut effective = fields.clone();
-            // Product decision: end-to-end fields remain and apply even if `Connection` nominates them.
+            // Product decision: end-to-end fields remain and apply even if `Connection` nominates
+            // them.
             if let Some(nominated) = client.nominated.filter(|name| *name == "x-dev") {
                 effective.remove(nominated);
             }
@@ -361,7 +350,6 @@ impl Run {
         }
     }
 
-    /// Replaces a part of a response with a part of an earlier one, if available.
     fn plant(&self, received: &mut Received) -> bool {
         let Some(last) = &self.last else { return false };
         let before = received.clone();
@@ -379,19 +367,14 @@ impl Run {
     }
 }
 
-/// Steps in a normal run, for all three edges.
 const STEPS: u64 = 9000;
 const FIRST_SEED: u64 = 1;
-/// Number of concurrent sequences.
 const SEQUENCES: u64 = 100;
-/// Time for background work after a second has passed.
 const SETTLING: Duration = Duration::from_millis(100);
 /// Far below the edge's timeouts for origins and other data centres.
 const STANDSTILL: Duration = Duration::from_secs(3);
 const BEAT: Duration = Duration::from_millis(20);
-/// Maximum number of discarded sequences.
 const MOST_DISCARDED: usize = 100_000;
-/// Maximum number of reported violations.
 const ENOUGH: usize = 1000;
 const ROUNDS: usize = 30;
 const MOST_CANDIDATES: usize = 300;

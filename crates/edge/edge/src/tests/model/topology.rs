@@ -22,7 +22,6 @@ pub(super) enum Kind {
     Disk,
 }
 
-/// An edge with its doors.
 pub(super) struct Arm {
     pub(super) kind: Kind,
     pub(super) origin: Arc<Origin>,
@@ -33,7 +32,6 @@ pub(super) struct Arm {
     _edge: Edge,
 }
 
-/// Dropped with the arm.
 enum Edge {
     One { _stage: Fixture, _disk: Option<TempDir> },
     Two { _world: World },
@@ -70,7 +68,6 @@ impl Arm {
         Self { kind, origin, connections: Connections::new(), listeners, workers, stop, _edge: node }
     }
 
-    /// One of this number of responses has a large body.
     pub(super) fn wide(&self) -> usize {
         if self.kind == Kind::Disk { 3 } else { 8 }
     }
@@ -117,7 +114,6 @@ fn door(worker: &Arc<WorkerState>, stop: &ShutdownSignal) -> SocketAddr {
     address
 }
 
-/// Memory above a disk: objects are evicted to disk, and the longest are written to disk while they arrive.
 const SMALL: u64 = 512 << 10;
 /// An origin that is slow does not fail.
 const ZONE: &str = "stale_after = \"60s\"\n";

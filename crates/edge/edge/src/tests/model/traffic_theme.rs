@@ -1,21 +1,16 @@
-//! Themes of sequences. A theme makes rare events frequent in some sequences so that several of them
-//! coincide.
+//! Themes of sequences. A theme makes rare events frequent in some sequences so that several of
+//! them coincide.
 
 use super::{
     plan::{Client, Condition, Plan, Tag},
     random::Random,
 };
 
-/// Emphasis of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Theme {
-    /// No emphasis.
     Ordinary,
-    /// Ranges of bodies that are too large to be stored completely.
     Parts,
-    /// Variants of one URL.
     Variants,
-    /// Short lifetimes of unchanged representations.
     Validation,
 }
 

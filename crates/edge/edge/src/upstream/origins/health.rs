@@ -20,9 +20,9 @@ pub(super) struct OriginState(Mutex<Health>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Health {
-    /// It failed; until this time, other origins are tried first.
+    /// Until this time, other origins are tried first.
     down_until: Option<Time>,
-    /// The direct route failed, and no direct request has received a response since.
+    /// No direct request has received a response since.
     has_failed_path: bool,
     in_flight: u64,
     /// The start of the wait for a response head, since the last response.
@@ -33,7 +33,6 @@ struct Health {
 }
 
 impl OriginHealth {
-    /// The state of an origin; it is created if it is missing.
     pub(super) fn of(&self, origin: &Origin) -> Arc<OriginState> {
         let mut state = lock(&self.0);
         if let Some(state) = state.get(origin) {
@@ -42,12 +41,10 @@ impl OriginHealth {
         Arc::clone(state.entry(origin.clone()).or_default())
     }
 
-    /// Whether it has not failed recently.
     pub(super) fn is_up(&self, origin: &Origin, now: Time) -> bool {
         self.health(origin).is_up(now)
     }
 
-    /// Whether it failed recently, or has not responded for `patience`.
     pub(super) fn is_failing(&self, origin: &Origin, max_wait: Duration, now: Time) -> bool {
         let health = self.health(origin);
         !health.is_up(now) || health.silent_since.is_some_and(|since| now >= since.after(max_wait))
@@ -104,7 +101,7 @@ impl Health {
     }
 }
 
-/// Counts a request as in flight until its response head is received or it is cancelled.
+/// Counts a request until its response head is received or it is cancelled.
 pub(super) struct InFlightGuard(Arc<OriginState>);
 
 impl InFlightGuard {
@@ -129,7 +126,6 @@ impl InFlightGuard {
         }
     }
 
-    /// Removes a request from the count, because it was not sent.
     pub(super) fn cancel(self) {
         self.0.lock().requests -= 1;
     }

@@ -1,8 +1,8 @@
 //! The outcome of a request on one route, and whether the route is at fault.
 //!
-//! Any failure before a complete response head counts against the route, unless it would be the same on every
-//! route. A reused connection may have been closed because it was idle: this counts against no route, and the
-//! request may be tried on another one.
+//! Any failure before a complete response head counts against the route, unless it would be the
+//! same on every route. A reused connection may have been closed because it was idle: this counts
+//! against no route.
 
 use std::time::Duration;
 
@@ -18,13 +18,9 @@ use crate::{
 pub(super) struct Attempt {
     pub(super) route: Route,
     pub(super) result: Result<Response<Body>, RouteError>,
-    /// The time to connect, if a connection was made.
     pub(super) connect: Option<Duration>,
-    /// The time to the response head.
     pub(super) latency: Duration,
-    /// Whether a part of the request was sent.
     pub(super) was_sent: bool,
-    /// Whether the connection had carried requests before.
     pub(super) is_reused: bool,
 }
 
@@ -34,15 +30,14 @@ pub(super) enum RouteError {
     Through(PeerError),
 }
 
-/// The cause of a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FailureScope {
     None,
-    /// The route; the fault is remembered.
+    /// The fault is remembered.
     Path(Fault),
-    /// Not attributable: the peer has no capacity, or an idle connection was closed.
+    /// The peer has no capacity, or an idle connection was closed.
     Unknown,
-    /// The request, or this machine. Another route would not help.
+    /// The request or this machine is at fault: another route would not help.
     Request,
 }
 
@@ -69,12 +64,11 @@ impl Attempt {
         Self { route, result, connect: None, latency, was_sent, is_reused: false }
     }
 
-    /// Whether the request was sent and no response arrived in time.
     pub(super) fn is_silence(&self) -> bool {
         self.was_sent && matches!(self.result, Err(RouteError::Direct(Failure::Timeout)))
     }
 
-    /// The cause of the failure. Responses with these statuses count against the route.
+    /// Responses with these statuses count against the route.
     pub(super) fn scope(&self, statuses: &[StatusCode]) -> FailureScope {
         match &self.result {
             Ok(response) if statuses.contains(&response.status()) => {

@@ -1,16 +1,14 @@
-//! The same guarantee if purges are also distributed through a stream, which drops old messages, and all
-//! links may be cut.
+//! The same guarantee with a stream, which drops old messages, while all links may be cut.
 
 use super::*;
 
-/// Messages of a log that the stream keeps: far fewer than a history publishes.
+/// Far fewer messages of a log than a history publishes.
 const KEPT: usize = 2;
 
 impl Centre {
     fn read(&mut self, mut piece: LogSlice<u64>) {
         let (log, before) = (piece.log, piece.first - 1);
         let last = before + piece.entries.len() as u64;
-        // Earlier messages were dropped from the stream.
         piece.forgets |= before > self.ledger.reached(log);
         self.take_pieces(vec![piece]);
         let last = last.min(self.ledger.reached(log));
@@ -27,7 +25,6 @@ impl Centre {
 }
 
 impl World {
-    /// The position of the stream: the last message of each log in it.
     pub(super) fn in_stream(&self) -> Position {
         let mut position = Position::default();
         for piece in self.stream.iter().flatten() {
@@ -36,7 +33,7 @@ impl World {
         position
     }
 
-    /// A data centre reads all messages before it publishes, as in the edge.
+    /// It reads all messages before it publishes, as in the edge.
     pub(super) fn put(&mut self, at: usize) {
         self.read(at, usize::MAX);
         let centre = &mut self.centres[at];
@@ -88,7 +85,6 @@ impl World {
         }
     }
 
-    /// If all data centres are connected to the stream only, all receive everything.
     fn come_together_by_stream(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..ENOUGH {
             if self.is_even() {
@@ -143,7 +139,6 @@ proptest! {
         }
     }
 
-    /// As in the test of the same name without a stream.
     #[test]
     fn all_hear_of_everything_over_links_though_files_differed_and_some_was_dropped(
         steps in prop::collection::vec(with_stream(steps_with_files().boxed()), 1..160)
@@ -169,7 +164,6 @@ fn who_comes_after_the_stream_has_dropped_something_takes_everything_for_stale()
     let there = &world.centres[1];
     assert_eq!((there.stored, there.reached.to_string().as_str()), (None, "0:2"));
     assert!(there.ledger.covers(&world.centres[0].ledger.position()));
-    // A data centre that lacks only the last entry continues from there.
     world.step(Step::Purge { at: 0 }).unwrap();
     world.put(0);
     world.read(1, usize::MAX);
@@ -188,7 +182,6 @@ fn a_log_that_is_over_stays_in_the_stream_until_nobody_has_it() {
         world.read(at, usize::MAX);
         world.say(at, 3);
     }
-    // All have received it, and the restarted data centre knows this.
     world.step(Step::Look { at: 3 }).unwrap();
     world.put(3);
     assert!(world.centres[3].ledger.is_settled(LogId(3)));

@@ -5,13 +5,10 @@ use crate::Discipline;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// 12 Mbit/s, a packet of 1500 bytes per millisecond, and an unlimited queue.
 fn managed(discipline: Discipline) -> Config {
     Config { discipline, queue: Limit::Packets(1_000_000), ecn: true, ..config("12Mbit") }
 }
 
-/// The times in milliseconds at which CoDel signals to an unresponsive sender of two packets per
-/// millisecond.
 fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<f64> {
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut signals = Vec::new();
@@ -26,10 +23,8 @@ fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<f64> {
     signals
 }
 
-/// The signals of RFC 8289 under that load. Packet n arrives at n / 2 ms and is dequeued at n ms if there
-/// was no drop: at 10 ms a packet has waited 5 ms for the first time, so an interval of 100 ms ends at 110
-/// ms. From there the n-th signal precedes the next by 100 ms / sqrt(n), rounded up to the next dequeue at
-/// a whole millisecond.
+/// RFC 8289: packet 10 waits 5 ms for the first time, at 10 ms, so an interval ends at 110 ms. From
+/// there the n-th signal precedes the next by 100 ms / sqrt(n), rounded up to a whole millisecond.
 fn control_law() -> Vec<f64> {
     let mut times = Vec::new();
     let (mut next, mut count) = (110.0_f64, 0.0);
@@ -59,7 +54,6 @@ fn codel_marks_those_who_understand_marks() {
 
 #[test]
 fn codel_leaves_a_burst_alone() {
-    // 90 packets every 100 ms: up to 90 ms of queue, but the queue is empty again before an interval ends.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     for burst in 0..50 {
         for _ in 0..90 {
@@ -71,8 +65,8 @@ fn codel_leaves_a_burst_alone() {
 
 #[test]
 fn codel_leaves_the_last_packet_alone() {
-    // At 100 kbit/s a packet takes 120 ms. Each packet waits 120 ms for its predecessor, far above the
-    // target, but a queue with at most one packet cannot be shorter.
+    // Each packet waits 120 ms, far above the target, but a queue with at most one packet cannot be
+    // shorter.
     let mut link = Link::new(Config { rate: config("100Kbit").rate, ..managed(Discipline::CODEL) }, 1);
     link.offer(Duration::ZERO, full(), &mut |(), _| {});
     for i in 0..50 {
@@ -84,7 +78,6 @@ fn codel_leaves_the_last_packet_alone() {
 
 #[test]
 fn codel_remembers_the_rate_that_was_needed() {
-    // The overload pauses from 500 ms to 1000 ms, long after its queue has drained, and then resumes.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for half in (0..1000).chain(2000..3000) {
@@ -95,9 +88,8 @@ fn codel_remembers_the_rate_that_was_needed() {
         });
     }
     let begins = drops.iter().position(|at| *at > 1000.0).unwrap();
-    // The first overload started with one signal and ended with `needed`. 610 ms later, less than 16
-    // intervals, the second overload continues with the difference: its next signals are 100 ms / sqrt(n)
-    // apart from the start.
+    // 610 ms later, less than 16 intervals, the second overload continues with the difference of
+    // the first one's signals.
     let needed = begins as f64 - 1.0;
     let second = 1110.0 + 100.0 / needed.sqrt();
     let third = second + 100.0 / (needed + 1.0).sqrt();
@@ -107,7 +99,6 @@ fn codel_remembers_the_rate_that_was_needed() {
 
 #[test]
 fn codel_drops_one_segment_of_a_super_packet() {
-    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond, as above.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for i in 0..100 {
@@ -119,11 +110,10 @@ fn codel_drops_one_segment_of_a_super_packet() {
             }
         });
     }
-    // The first segment that waited 5 ms left at 5 ms: the law is that of the steady sender, 5 ms earlier.
+    // The law of the steady sender, 5 ms earlier.
     assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5.0 <= 990.0).count());
 }
 
-/// Offers a packet of `flow` and records deliveries by flow.
 fn offer(
     link: &mut Link<(u32, Duration)>,
     now: Duration,
@@ -148,13 +138,12 @@ fn a_sparse_flow_waits_for_a_quantum_at_most() {
         }
     };
     for i in 0..200 {
-        // The bulk flow is always backlogged, with twice the link's rate.
         offer(&mut link, MILLISECOND * 10 * i, 1, bulk, &mut each);
         offer(&mut link, MILLISECOND * 10 * i + MILLISECOND * 7 / 2, 2, Packet::single(150), &mut each);
     }
     link.advance(FOREVER, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
     assert_eq!(sparse, 200);
-    // A turn of 1514 bytes is up to two segments of 1500, 1 ms each; then its own 150 bytes are 0.1 ms.
+    // A turn is up to two segments of 1 ms each; then its own 150 bytes are 0.1 ms.
     assert!(worst <= MILLISECOND * 21 / 10, "{worst:?}");
     assert!(worst >= MILLISECOND / 10);
 }
@@ -175,17 +164,14 @@ fn two_bulk_flows_share_equally_whatever_their_packets() {
             }
         }
     }
-    // Two seconds of 1500 bytes per millisecond, half for each flow; one flow can be ahead by at most one
-    // turn and one packet.
     assert!((bytes[0] - bytes[1]).abs() <= 1514 + 1500, "{bytes:?}");
     assert!((bytes[0] + bytes[1] - 3_000_000).abs() <= 1500, "{bytes:?}");
 }
 
 #[test]
 fn a_flow_cannot_be_new_for_ever() {
-    // Three bulk flows, and then a flow with half the link's rate, one packet every other millisecond. If
-    // each packet made it a new flow, it would always be first and get its half; its share of four is a
-    // quarter.
+    // The last flow has half the link's rate, one packet every other millisecond. If each packet
+    // made it a new flow, it would get its half instead of a quarter.
     let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
     let mut delivered = [0; 5];
     for i in 0..2000 {
@@ -197,7 +183,6 @@ fn a_flow_cannot_be_new_for_ever() {
             }
         }
     }
-    // A quarter of 1800 milliseconds, plus or minus a turn.
     assert!((448..=452).contains(&delivered[4]), "{delivered:?}");
 }
 
@@ -220,11 +205,8 @@ fn a_full_queue_drops_from_the_longest_flow() {
         }
     }
     assert_eq!(lost[2], 0);
-    // Of five segments per millisecond one can leave; CoDel drops a few of the other four, and the queue
-    // holds 20.
     let managed = link.counters().managed.segments;
     assert!((770 - managed..=800 - managed).contains(&lost[1]), "{lost:?} and {managed}");
-    // Drops are at the head, the oldest waiting segment.
     assert!(firsts.is_sorted());
 }
 
@@ -238,7 +220,6 @@ fn another_discipline_takes_over_what_waits() {
     }
     let waiting = link.backlog();
     link.reconfigure(MILLISECOND * 4, managed(Discipline::DropTail));
-    // By 4 ms five segments have started to leave, one of them at exactly that time.
     assert_eq!((waiting.segments, link.backlog().segments), (36, 35));
     let mut rest = Vec::new();
     link.advance(FOREVER, &mut |(_, offered), _| rest.push(*offered));
@@ -248,8 +229,7 @@ fn another_discipline_takes_over_what_waits() {
 
 #[test]
 fn codel_drops_the_same_segments_however_they_are_grouped() {
-    // 1 Gbit/s and twice as much offered in super-packets; a slice of 16 segments must be cut where the law wants
-    // one.
+    // Twice the rate, in super-packets; a slice of 16 segments must be cut where the law wants one.
     let drops = |receive| {
         let fast = Config { receive, ..managed(Discipline::CODEL) };
         let mut link = Link::new(Config { rate: config("1Gbit").rate, ..fast }, 1);

@@ -12,7 +12,6 @@ enum Event {
     Reconfigure(Config),
 }
 
-/// Events, each with the time since its predecessor.
 type Script = Vec<(Duration, Event)>;
 
 fn rates() -> impl Strategy<Value = Rate> {
@@ -105,18 +104,13 @@ fn scripts() -> impl Strategy<Value = Script> {
     vec((pauses.prop_map(Duration::from_nanos), events()), 1..60)
 }
 
-/// Whether the caller also advances the link between arrivals.
 #[derive(Clone, Copy, PartialEq)]
 enum Caller {
-    /// Only on arrivals.
     Lazy,
-    /// Also in the middle of each pause.
     Restless,
-    /// Also at each [`Link::next_timeout`].
     Punctual,
 }
 
-/// The fate of each packet, by its index, in the order of the verdicts, and the time of the verdict.
 fn told(config: &Config, script: &Script, caller: Caller) -> (Vec<(usize, Verdict, Duration)>, Link<usize>) {
     let mut link = Link::new(config.clone(), 5);
     let mut told = Vec::new();

@@ -11,7 +11,7 @@ fn recorded(file: &str) -> Config {
     Config { rate: Rate::Trace(Arc::new(Trace::parse(file.as_bytes()).unwrap())), ..Config::default() }
 }
 
-/// When packets of these sizes, all offered at `now_us`, arrive; in microseconds.
+/// Arrival times in microseconds.
 fn arrivals(link: &mut Link<()>, now_us: u64, sizes: &[u32]) -> Vec<u128> {
     let now = Duration::from_micros(now_us);
     let mut told = Vec::new();
@@ -24,7 +24,6 @@ fn arrivals(link: &mut Link<()>, now_us: u64, sizes: &[u32]) -> Vec<u128> {
 
 #[test]
 fn the_file_1_is_12_mbit() {
-    // 1500 bytes per millisecond, for one second, with a queue that holds them all.
     let mut link = Link::new(Config { queue: Limit::Packets(1000), ..recorded("1") }, 1);
     let got = arrivals(&mut link, 0, &[1500; 1000]);
     assert_eq!(got, (1..=1000).map(|ms| ms * 1000).collect::<Vec<_>>());
@@ -32,9 +31,7 @@ fn the_file_1_is_12_mbit() {
 
 #[test]
 fn a_packet_may_span_opportunities_and_leaves_with_its_last_byte() {
-    // 1000 at 1 ms; 500 of the next with it and 500 at 2 ms, and the third fits after that.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[1000; 3]), [1000, 2000, 2000]);
-    // 4000 bytes need three opportunities; the last 500 bytes of the third carry most of the next packet.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[4000, 600]), [3000, 4000]);
 }
 
@@ -42,7 +39,6 @@ fn a_packet_may_span_opportunities_and_leaves_with_its_last_byte() {
 fn an_unused_opportunity_is_wasted() {
     let mut link = Link::new(recorded("1"), 1);
     assert_eq!(arrivals(&mut link, 5200, &[1500]), [6000]);
-    // The rest of 6 ms is wasted too: 100 bytes are sent there, the next 1500 at 7 ms and not across both.
     let mut link = Link::new(recorded("1"), 1);
     assert_eq!(arrivals(&mut link, 5200, &[100]), [6000]);
     assert_eq!(arrivals(&mut link, 6000, &[1500]), [7000]);
@@ -56,10 +52,8 @@ fn what_arrives_with_an_opportunity_has_missed_it() {
 
 #[test]
 fn a_trace_repeats_with_its_outages() {
-    // Opportunities at 2, 2 and 10 ms, then at 12, 12, 20, 22, ...
     let mut link = Link::new(recorded("2\n2\n10"), 1);
     assert_eq!(arrivals(&mut link, 0, &[1500; 7]), [2000, 2000, 10_000, 12_000, 12_000, 20_000, 22_000]);
-    // One day later the trace is still in step.
     let day_us = 86_400_000_000;
     assert_eq!(arrivals(&mut link, day_us + 3000, &[1500]), [u128::from(day_us) + 10_000]);
 }
@@ -68,8 +62,6 @@ fn a_trace_repeats_with_its_outages() {
 fn framing_rides_on_top_of_an_opportunity() {
     let mut link = Link::new(Config { overhead: 38, ..recorded("1") }, 1);
     assert_eq!(arrivals(&mut link, 0, &[1500; 3]), [1000, 2000, 3000]);
-    // Framing counts for each packet: (100 + 38) of 1538 bytes, so that eleven of them fit and a twelfth
-    // does not.
     let mut link = Link::new(Config { overhead: 38, ..recorded("1") }, 1);
     assert_eq!(arrivals(&mut link, 0, &[100; 12])[10..], [1000, 2000]);
 }
@@ -77,12 +69,10 @@ fn framing_rides_on_top_of_an_opportunity() {
 #[test]
 fn the_packet_in_transit_is_not_in_the_queue() {
     let mut link = Link::new(Config { queue: Limit::Packets(2), ..recorded("1") }, 1);
-    // Nothing has left before 1 ms, so two wait and the third is dropped.
     for _ in 0..3 {
         link.offer(Duration::ZERO, arrival(Packet::single(2000)), &mut |(), _| {});
     }
     assert_eq!(link.counters().overflowed.segments, 1);
-    // From 1 ms to 2 ms the first is in transmission, so there is room for one.
     for _ in 0..2 {
         link.offer(Duration::from_micros(1500), full(), &mut |(), _| {});
     }
@@ -91,7 +81,6 @@ fn the_packet_in_transit_is_not_in_the_queue() {
 
 #[test]
 fn segments_that_leave_together_arrive_together() {
-    // Three concurrent opportunities: a super-packet of seven segments arrives as 3, 3 and 1.
     let mut link = Link::new(recorded("4\n4\n4\n8\n8\n8\n9"), 1);
     let told = verdicts(&mut link, Duration::ZERO, Packet::segmented(52, 7 * 1448, 1448));
     let at = Duration::from_millis;
@@ -105,7 +94,6 @@ fn a_trace_goes_on_when_something_else_changes() {
     let propagation = Duration::from_millis(7);
     link.reconfigure(Duration::from_millis(30), Config { propagation, ..slow });
     assert_eq!(arrivals(&mut link, 40_000, &[1500]), [107_000]);
-    // A new trace starts at the time of reconfiguration.
     link.reconfigure(Duration::from_millis(130), recorded("50"));
     assert_eq!(arrivals(&mut link, 140_000, &[1500]), [180_000]);
 }
@@ -120,7 +108,7 @@ fn recorded_losses_are_lost_again() {
     assert_eq!(told, [deliver(0..3, now), lost(3), deliver(4..8, now), lost(8), deliver(9..12, now)]);
 }
 
-/// Departure times of packets (arrival in microseconds, size), by the rules applied to each opportunity.
+/// Packets are (arrival in microseconds, size).
 fn by_the_rules(opportunities_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
     let length_ms = opportunities_ms[opportunities_ms.len() - 1];
     let mut times_ms = (0..).flat_map(|lap| opportunities_ms.iter().map(move |at| lap * length_ms + at));

@@ -14,7 +14,6 @@ fn router(version: u8) -> IpAddr {
     if version == 4 { ROUTER4 } else { ROUTER6 }.parse().unwrap()
 }
 
-/// An ICMP message as a frame from 10.0.0.1 or fd00::1, with a correct checksum.
 fn icmp(version: u8, message: &[u8]) -> Vec<u8> {
     let [from, to] = if version == 4 { ["10.0.0.1", "10.0.0.2"] } else { ["fd00::1", "fd00::2"] };
     let frame = packet_of(from.parse().unwrap(), to.parse().unwrap(), ROUTINE, message.to_vec()).unwrap();
@@ -32,8 +31,7 @@ fn quote(error: &[u8], version: u8) -> &[u8] {
 
 #[test]
 fn a_ping_of_windows_is_answered_with_the_checksum_that_everybody_has_seen() {
-    // Identifier 1, sequence number 1 and 32 bytes a..w, a..i: checksums 0x4d5a and 0x555a in any capture of
-    // it.
+    // The checksums are those of a captured message.
     let request = [&[8, 0, 0x4d, 0x5a, 0, 1, 0, 1][..], b"abcdefghijklmnopqrstuvwabcdefghi"].concat();
     let frame = icmp(4, &request);
     assert_eq!(message(&frame, 4), request);
@@ -76,7 +74,6 @@ fn what_is_no_sound_ping_is_not_answered() {
 #[test]
 fn traceroute_gets_the_packet_it_sent() {
     for (version, kind) in [(4, 11), (6, 3)] {
-        // A probe with three hops left, at its origin.
         let probe = Sample { ttl: 3, ..Sample::new(version, UDP, 32, 0) };
         let error = time_exceeded(router(version), &probe.frame()).unwrap();
         assert_eq!(fault(&error[VIRTIO_HEADER..]), None);
@@ -85,7 +82,6 @@ fn traceroute_gets_the_packet_it_sent() {
         assert_eq!((frame.from, frame.to), (router(version), Frame::parse(&probe.frame()).unwrap().from));
         assert_eq!(&message(&error, version)[..2], [kind, 0]);
         assert_eq!(&message(&error, version)[4..8], [0; 4]);
-        // It arrived with one hop left and with a complete checksum.
         assert_eq!(quote(&error, version), Sample { ttl: 1, ..probe }.complete());
     }
 }
@@ -113,7 +109,7 @@ fn a_quote_is_of_one_segment_and_fits() {
         let error = time_exceeded(router(version), &Sample::new(version, TCP, 50_000, 1400).frame()).unwrap();
         assert_eq!(error.len(), VIRTIO_HEADER + longest);
         let quote = quote(&error, version);
-        // 32 bytes of TCP header and 1400 of payload, independent of the quoted length.
+        // Independent of the quoted length.
         let length = if version == 4 { &quote[2..4] } else { &quote[4..6] };
         assert_eq!(u16::from_be_bytes([length[0], length[1]]), if version == 4 { 20 } else { 0 } + 1432);
         assert_eq!(quote[header + 13] & 1, 0, "FIN is on the last segment");

@@ -10,12 +10,10 @@ use recording::{Metric, Sample};
 
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// Acknowledged writes with their times, by key.
     writes: BTreeMap<String, Vec<(Version, u64)>>,
-    /// Failed writes by key. A failed write may have been applied.
+    /// A failed write may have been applied.
     unsure: BTreeMap<String, u64>,
     reads: Vec<Read>,
-    /// The version in the store at the end, by key.
     last: BTreeMap<String, Option<Version>>,
     failed: u64,
 }
@@ -25,17 +23,13 @@ pub(super) struct Read {
     pub host: String,
     pub key: String,
     pub version: Option<Version>,
-    /// The source of the response: a cache or the store.
     pub source: Option<String>,
-    /// Send time, on the machine's monotonic clock.
     pub sent_ns: u64,
-    /// Time from the scheduled start to the last byte.
     pub took_ns: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Result {
-    /// Each response with its staleness.
     pub reads: Vec<(Read, Duration)>,
     pub writes: u64,
     pub errors: u64,
@@ -44,7 +38,6 @@ pub(super) struct Result {
 }
 
 impl Joined {
-    /// Adds a write. `started_ns` is the start of its recording on the machine's monotonic clock.
     pub(super) fn write(&mut self, sample: &Sample, started_ns: u64) {
         let key = key(sample);
         let acknowledged = (sample.started_ns.zip(sample.get(Metric::Total)))
@@ -86,7 +79,6 @@ impl Joined {
 
     pub(super) fn finish(self) -> Result {
         let Self { writes, unsure, mut reads, last, failed } = self;
-        // The recordings were read host by host; the joined recording is ordered by time.
         reads.sort_by_key(|read| read.sent_ns);
         let count = writes.values().map(|of_key| of_key.len() as u64).sum();
         let histories: BTreeMap<String, History> =
@@ -118,7 +110,7 @@ impl Joined {
     }
 }
 
-/// Whether the response is a value, or reports that the key does not exist.
+/// A value, or the report that the key does not exist.
 fn is_answer(sample: &Sample) -> bool {
     sample.error.is_none() && matches!(sample.status, Some(200 | 404))
 }
@@ -135,7 +127,6 @@ fn version(sample: &Sample) -> Option<Version> {
 mod tests {
     use super::*;
 
-    /// Sent at `at`; complete 10 later.
     fn sample(status: u16, at: u64, stamp: Option<u64>) -> Sample {
         let version = stamp.map(|stamp| ("kv-version".to_owned(), format!("{stamp:012x}-0000-lhr")));
         let object = ("object".to_owned(), "1".to_owned());
@@ -152,10 +143,8 @@ mod tests {
     #[test]
     fn recordings_that_began_at_different_times_are_on_one_clock() {
         let mut joined = Joined::default();
-        // Acknowledged at 1000 + 90 + 10 = 1100 and at 1200.
         joined.write(&sample(200, 90, Some(1)), 1000);
         joined.write(&sample(200, 190, Some(2)), 1000);
-        // Sent at 500 + 750 = 1250, when version 2 is 50 old; a 404 at 1150 is 50 behind version 1.
         joined.read("far", &sample(200, 750, Some(1)), 500);
         joined.read("far", &sample(404, 650, None), 500);
         joined.read("far", &sample(200, 800, Some(2)), 500);

@@ -1,5 +1,5 @@
-//! Recordings of the writers and readers of a key-value store: evidence for claims, a table, and a recording
-//! with the staleness of each read.
+//! Recordings of the writers and readers of a key-value store: evidence for claims, a table, and a
+//! recording with the staleness of each read.
 
 use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
 
@@ -56,7 +56,7 @@ fn take(joined: &mut Joined, one: &Kv, reading: &Inputs<'_>, found: &mut Finding
     let mut recording = recording::open(&reading.folder.file(&one.file()))?;
     let samples: Vec<Sample> = (&mut recording).collect::<Result<_, _>>()?;
     let end = recording.end();
-    // A truncated recording lacks its start time, so its samples cannot be joined.
+    // Without its start time a truncated recording cannot be joined.
     let Some(started) = end.and_then(|end| end.started_monotonic_ns) else { return Ok(()) };
     if matches!(one.role, Role::Writer | Role::Reader) {
         let invalid = end.into_iter().flat_map(|end| &end.invalid);
@@ -109,7 +109,6 @@ fn columns() -> [Column; 9] {
     ]
 }
 
-/// A row for one host or for all hosts; omitted if there are no responses.
 fn reads_row<'r>(
     table: Shown,
     [side, host]: [String; 2],
@@ -140,7 +139,7 @@ fn reads_row<'r>(
     ]))
 }
 
-/// Writes a recording whose latency is the staleness, for `longhaul compare`. It starts at the first read.
+/// The latency is the staleness, for `longhaul compare`. It starts at the first read.
 fn keep(path: &Path, side: &str, of: &Of) -> Result<(), Error> {
     let access = |source| Error::Access { path: path.to_owned(), source };
     let header = Header {

@@ -55,7 +55,6 @@ pub struct Pair {
     pub to: String,
 }
 
-/// Counts the pings of a side, host by host.
 #[derive(Debug)]
 pub(crate) struct Tally {
     side: String,
@@ -63,7 +62,6 @@ pub(crate) struct Tally {
     pairs: u64,
     sent: u64,
     errors_ms: Vec<f64>,
-    /// The errors without the emulator's own part, as long as it is known for all hosts.
     without_error_ms: Option<Vec<f64>>,
     silent: Vec<Pair>,
 }
@@ -82,8 +80,8 @@ impl Tally {
         }
     }
 
-    /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds;
-    /// `pings` are the index of a target and the round trip, if there was a reply.
+    /// The round trips of `targets` are in milliseconds; each ping is the index of a target and the
+    /// round trip, if there was a reply.
     pub(crate) fn count(
         &mut self,
         host: &str,
@@ -105,7 +103,6 @@ impl Tally {
             .extend(silent.take(room).map(|((to, _), _)| Pair { from: host.to_owned(), to: to.clone() }));
     }
 
-    /// Adds a host's round-trip errors without the emulator's part; `None` if it is unknown.
     pub(crate) fn without_error(&mut self, errors_ms: Option<Vec<f64>>) {
         match (&mut self.without_error_ms, errors_ms) {
             (Some(known), Some(more)) => known.extend(more),
@@ -113,7 +110,6 @@ impl Tally {
         }
     }
 
-    /// The result, and all round-trip errors: as measured, and without the emulator's part.
     pub(crate) fn finish(self) -> (PingResult, Option<Distribution>, Option<Arc<Distribution>>) {
         let received = self.errors_ms.len() as u64;
         let errors = Distribution::new(self.errors_ms).ok();
@@ -150,7 +146,6 @@ pub(crate) fn error_ms(round_trip_ns: u64, world_ms: f64) -> f64 {
     (milliseconds(round_trip_ns) - world_ms).abs()
 }
 
-/// Maximum number of silent pairs to list. Further pairs usually have the same cause.
 const FEW: usize = 5;
 
 #[cfg(test)]
@@ -169,7 +164,6 @@ mod tests {
         let pinged = counted(&[(0, Some(11)), (1, Some(77)), (0, Some(10))]);
         assert_eq!((pinged.sent, pinged.received, pinged.pairs), (3, 3, 2));
         let error = pinged.error_ms.unwrap();
-        // |11 - 10|, |77 - 80| and 0.
         assert_eq!((error.p50, error.max), (1.0, 3.0));
         assert!((error.mean - 4.0 / 3.0).abs() < 1e-12, "{}", error.mean);
         assert_eq!(error.p99, None);

@@ -14,9 +14,7 @@ pub(super) struct Answers<'l> {
     metric: Metric,
     timed: Timed,
     evidence: Evidence,
-    /// Completion times of responses, in seconds since the start.
     answers_s: Vec<f64>,
-    /// Connections, and how many of them used an address other than the first.
     opened: u64,
     fallbacks: u64,
     samples: u64,
@@ -63,8 +61,8 @@ impl<'l> Answers<'l> {
         self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
     }
 
-    /// Records the interval of the whole request, because the position of a phase within it is unknown. The
-    /// bound for the request is also a bound for each phase.
+    /// The position of a phase in the request is unknown; the bound for the request is also one for
+    /// each phase.
     fn time(&mut self, sample: &Sample) {
         let Some(value) = sample.get(self.metric) else { return };
         let Some(started) = sample.started_ns else { return self.timed.push_unknown() };
@@ -87,7 +85,6 @@ impl<'l> Answers<'l> {
         std::mem::take(&mut self.timed)
     }
 
-    /// The reasons of failures with their counts; `None` unless all requests failed.
     pub(super) fn failures(&self) -> Option<String> {
         let all_failed = self.samples > 0 && self.failures.values().sum::<u64>() == self.samples;
         let reasons = self.failures.iter().map(|(reason, n)| format!("{n} {reason}"));
@@ -103,8 +100,6 @@ impl<'l> Answers<'l> {
     }
 }
 
-/// Intervals in which the request waited for handshakes and the response, relative to the recording's start.
-/// A wait that did not occur is empty.
 fn waits(sample: &Sample, started: u64) -> [[u64; 2]; WAITS] {
     let Some(headers) = sample.final_headers_ns else { return [[0; 2]; WAITS] };
     let answered = started.saturating_add(headers);
@@ -112,7 +107,7 @@ fn waits(sample: &Sample, started: u64) -> [[u64; 2]; WAITS] {
     let connected = asked.saturating_sub(sample.send_ns.unwrap_or_default());
     let hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns].map(Option::unwrap_or_default);
     let mut begun = started.saturating_add(sample.dns_ns.unwrap_or_default());
-    // Handshakes are sequential. The positions of the pauses between them are unknown.
+    // The positions of the pauses between handshakes are unknown.
     let pauses = connected.saturating_sub(hands.iter().fold(begun, |at, &hand| at.saturating_add(hand)));
     let [tcp, tls, quic] = hands.map(|took| {
         let from = begun;
@@ -127,7 +122,7 @@ fn as_f64(nanos: u64) -> f64 {
     nanos as f64
 }
 
-/// Labels that a probe always writes if they apply: an absent label did not apply.
+/// Labels that a probe always writes if they apply.
 const ALWAYS: [&str; 7] = ["status", "error", "protocol", "reused", "remote", "family", "fallback"];
 
 #[cfg(test)]
@@ -145,8 +140,6 @@ mod tests {
             final_headers_ns: Some(350),
             ..Sample::default()
         };
-        // Began at 1000, sent the request between 1227 and 1230: 12 of that are pauses before, between or
-        // after the handshakes.
         assert_eq!(waits(&new, 1000), [[1005, 1117], [1105, 1227], [0, 0], [1230, 1350]]);
         let reused = Sample { wait_ns: Some(120), final_headers_ns: Some(130), ..Sample::default() };
         assert_eq!(waits(&reused, 1000), [[0; 2], [0; 2], [0; 2], [1010, 1130]]);

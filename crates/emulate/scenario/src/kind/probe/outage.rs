@@ -30,8 +30,8 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// The longest time between two responses, including the time before the first response and from the last
-    /// one to the end of the measurement. `answers_s` are the completion times.
+    /// Includes the time before the first response and after the last one. `answers_s` are
+    /// completion times.
     pub(crate) fn longest(host: &str, mut answers_s: Vec<f64>, end_s: f64) -> Self {
         answers_s.sort_unstable_by(f64::total_cmp);
         let mut longest = Self { host: host.to_owned(), longest_s: 0.0, at_s: 0.0 };
@@ -67,7 +67,6 @@ mod tests {
     fn an_outage_lies_between_answers() {
         let between = Outage::longest("a", vec![1.0, 2.0, 9.0, 10.0], 11.0);
         assert_eq!((between.longest_s, between.at_s), (7.0, 2.0));
-        // A response counts when it arrives, not when its request was sent.
         let unordered = Outage::longest("a", vec![1.0, 9.0, 2.0, 10.0], 11.0);
         assert_eq!(unordered, between);
     }
@@ -80,7 +79,6 @@ mod tests {
         assert_eq!((early.longest_s, early.at_s), (8.0, 2.0));
         let never = Outage::longest("a", Vec::new(), 10.0);
         assert_eq!((never.longest_s, never.at_s), (10.0, 0.0));
-        // The last response may arrive after the end of the request schedule.
         let after = Outage::longest("a", vec![3.0, 6.0, 10.5], 10.0);
         assert_eq!((after.longest_s, after.at_s), (4.5, 6.0));
     }

@@ -1,4 +1,5 @@
-//! Recordings of the probes of a scenario: samples for the comparison, evidence for claims, and outages.
+//! Recordings of the probes of a scenario: samples for the comparison, evidence for claims, and
+//! outages.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -22,8 +23,6 @@ use crate::{
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry},
 };
 
-/// Reads each recording once, and once more for each phase that claims are about. Returns the metric for the
-/// comparison, the times of responses, the connections, and the labels that claims are about.
 pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let labels = labels(reading.claims);
     let mut sides: Vec<OfSide<'_>> = Vec::new();
@@ -43,7 +42,7 @@ pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> 
     for side in sides {
         outages.extend(side.finish(&mut found)?);
     }
-    // Without faults, the longest time between two responses only reflects the request rate.
+    // Without faults, this time only reflects the request rate.
     found.figures = (!reading.faults.is_empty() && !outages.is_empty()).then(|| figures(&outages));
     for one in outages {
         found.measured.push(ResultEntry {
@@ -58,7 +57,6 @@ pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> 
 
 #[derive(Default)]
 struct OfSide<'p> {
-    /// Not empty after the first `read`.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
     phases: BTreeMap<Metric, Series>,
@@ -81,8 +79,8 @@ impl<'p> OfSide<'p> {
             answers.count(sample);
         });
         let is_there = !matches!(series, Err(recording::Error::Open { .. }));
-        // Without any response there is nothing to compare, and the reasons of the failures are more useful
-        // than an empty recording.
+        // Without any response, the reasons of the failures are more useful than an empty
+        // recording.
         let series = series.map_err(|error| match answers.failures() {
             Some(reasons) => Error::Unanswered { url: probe.url.clone(), host: probe.host.clone(), reasons },
             None => error.into(),
@@ -91,7 +89,7 @@ impl<'p> OfSide<'p> {
         let timed = answers.take_timed();
         if is_there {
             let lasts = probe.lasts().as_secs_f64();
-            // A measurement that waited for another one has a shorter duration than the run.
+            // A measurement that waited for another one is shorter than the run.
             let end = series.as_ref().and_then(|series| series.end.as_ref());
             let ran_s = end.map_or(lasts, |end| Duration::from_nanos(end.duration_ns).as_secs_f64());
             let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s).min(ran_s));
@@ -113,7 +111,6 @@ impl<'p> OfSide<'p> {
         Ok(())
     }
 
-    /// Reads a phase that claims are about. Requests without the phase contribute no sample.
     fn read_phase(
         &mut self,
         metric: Metric,
@@ -124,7 +121,6 @@ impl<'p> OfSide<'p> {
         let mut answers = Answers::new(&[], metric);
         let path = reading.folder.file(&probe.file());
         let series = read_series_beside(&path, &Wanted::metric(metric), &mut |sample| answers.count(sample));
-        // The judgement of the claim reports the missing phase.
         if matches!(series, Err(recording::Error::Metric { .. } | recording::Error::AllFailed { .. })) {
             return Ok(());
         }
@@ -182,7 +178,6 @@ fn phases(claims: &[Claim], side: &str) -> BTreeSet<Metric> {
     asked.collect()
 }
 
-/// Labels in claims; their values are counted.
 fn labels(claims: &[Claim]) -> Vec<String> {
     let asked = claims.iter().filter_map(|claim| match claim.subject.query() {
         Query::Share { label, .. } if claim.subject.source() == SOURCE => Some(label.clone()),

@@ -24,7 +24,6 @@ fn test(protocol: Protocol) -> Speed {
     }
 }
 
-/// 10 Mbit/s down and nothing up; 20 ms idle, 320 ms during a download.
 fn seen() -> Seen {
     let sample = |during, ms| Sample { at_s: 0.0, during, on: On::Separate, ms };
     let idle = |ms| Sample { on: On::Same, ..sample(During::Idle, ms) };
@@ -51,9 +50,9 @@ fn claims_are_about_figures_and_points_and_what_is_missing_says_why() {
     assert_eq!(asked(&one, "speed.download"), Ok(10e6));
     assert_eq!(asked(&one, "speed.idle"), Ok(20.0));
     assert_eq!(asked(&one, "speed.loss"), Ok(0.015));
-    // 5 for a loss of 1 to 5 %, 5 for 20 to 50 ms, and at least -20 for latency under load: clamped at 0.
+    // 5 for a loss of 1 to 5 %, 5 for 20 to 50 ms, and at least -20 for latency under load: clamped
+    // at 0.
     assert_eq!(asked(&one, "speed.gaming"), Ok(0.0));
-    // Uploads were not measured, so the worse direction is unknown.
     let why = asked(&one, "speed.added").unwrap_err();
     assert!(why.contains("upload: nothing was transferred"), "{why}");
     let mut seen = seen();

@@ -76,7 +76,6 @@ pub(super) fn anycast(
     Ok(all)
 }
 
-/// The prefixes of one table, without overlap with earlier ones or with the planet's addresses.
 fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Result<Vec<Prefix>, Diagnostic> {
     let mut prefixes: Vec<Prefix> = Vec::new();
     for text in &any.prefix {
@@ -100,12 +99,11 @@ fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Res
     Ok(prefixes)
 }
 
-/// Published convergence times of withdrawals are from 20 s to minutes. The default is the lower end, to
-/// keep runs short.
+/// Published convergence times of withdrawals are from 20 s to minutes.
 const CONVERGENCE: Duration = Duration::from_secs(20);
 
-/// Prefixes that no anycast prefix may overlap: hosts and routers, loopback, multicast, and link-local
-/// addresses, which no router forwards (RFC 4291, section 2.5.6).
+/// Hosts and routers, loopback, multicast, and link-local addresses, which no router forwards (RFC
+/// 4291, section 2.5.6).
 const TAKEN: [&str; 7] =
     ["10.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "fd6c:6f6e:6768::/48", "::1/128", "ff00::/8", "fe80::/10"];
 

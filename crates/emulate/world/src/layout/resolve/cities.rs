@@ -65,6 +65,5 @@ fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Dia
 /// Each pair of cities may have a link in both directions.
 const MOST_CITIES: usize = 2000;
 
-/// The first address of city routers.
 const ROUTER_V4_BASE: Ipv4Addr = Ipv4Addr::new(10, 255, 0, 0);
 const ROUTER_V6_BASE: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x6f6e, 0x6768, 0xffff, 0, 0, 0, 0);

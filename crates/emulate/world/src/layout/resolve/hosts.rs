@@ -17,7 +17,6 @@ use crate::{
     layout::{City, Host, HostId, Line, Port},
 };
 
-/// The hosts and, in the same order, their devices.
 pub(super) fn hosts(
     world: &World,
     cities: &[City],
@@ -64,7 +63,7 @@ pub(super) fn hosts(
     Ok((hosts, ports))
 }
 
-/// A device of a host. Hosts are numbered from 1, and each device number has a separate address range.
+/// Hosts are numbered from 1, and each device number has a separate address range.
 fn port(host: HostId, number: usize, line: Option<Line>) -> Port {
     let own = u32::try_from(host + 1).expect("bounded by MOST_HOSTS");
     let device = u32::try_from(number).expect("bounded by MOST_LINES");
@@ -77,7 +76,6 @@ fn port(host: HostId, number: usize, line: Option<Line>) -> Port {
     }
 }
 
-/// The lines of a host: its access lines, a plain last mile, or none.
 fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Option<Line>>, Diagnostic> {
     if host.access.len() > MOST_LINES {
         let message = format!("{} access lines are more than the limit of {MOST_LINES}", host.access.len());
@@ -134,15 +132,14 @@ pub(super) fn is_host_name(name: &str) -> bool {
     starts_well && name.len() <= 63 && name.chars().all(is_plain) && name != "localhost"
 }
 
-/// Maximum number of devices per host.
 const MOST_LINES: usize = 4;
 
-/// Number of address bits below the device number, for IPv4 and IPv6.
 const V4_DEVICE_BITS: u32 = 20;
 const V6_DEVICE_BITS: u32 = 64;
 
-/// Base address of hosts: the first one is 10.0.0.1.
+/// The first host is 10.0.0.1.
 const V4_BASE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
-/// The first host is fd6c:6f6e:6768::1. The prefix is unique local (RFC 4193); its bytes spell "longh".
+/// The first host is fd6c:6f6e:6768::1. The prefix is unique local (RFC 4193); its bytes spell
+/// "longh".
 const V6_BASE: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x6f6e, 0x6768, 0, 0, 0, 0, 0);

@@ -12,8 +12,7 @@ use crate::{
     layout::{City, CityId, Given},
 };
 
-/// Links by their cities in order of index. A link that names both cities takes precedence over links with
-/// "*".
+/// In order of index. A link that names both cities takes precedence over links with "*".
 pub(super) fn links(
     world: &World,
     cities: &[City],
@@ -101,7 +100,6 @@ pub(super) fn end(
     })
 }
 
-/// The intermediate cities of links with `via`.
 pub(super) fn vias(
     links: &BTreeMap<(CityId, CityId), file::Link>,
     cities: &[City],
@@ -142,11 +140,10 @@ pub(super) fn vias(
     Ok(vias)
 }
 
-/// The links of a path, each with its lower index first.
+/// Each with its lower index first.
 fn hops((a, b): (CityId, CityId), path: &[CityId]) -> Vec<(CityId, CityId)> {
     let all: Vec<_> = std::iter::once(a).chain(path.iter().copied()).chain([b]).collect();
     all.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1]))).collect()
 }
 
-/// Maximum number of intermediate cities.
 const MOST_VIAS: usize = 16;

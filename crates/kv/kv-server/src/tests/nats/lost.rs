@@ -1,6 +1,5 @@
-//! Tests of streams that lack acknowledged messages because they were deleted, recreated or restored from an
-//! older copy. They are refused until they are complete again or accepted, and reads never return outdated
-//! values. A restarted server or a new leader with all data is never refused.
+//! Tests of streams that lack acknowledged messages because they were deleted, recreated or
+//! restored from an older copy.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,7 +12,6 @@ use super::*;
 use crate::{RefusedStream, Seen};
 
 impl Nats {
-    /// Sends a request and returns the response.
     pub(super) fn ask(&self, subject: &str, text: &str) -> String {
         let mut stream = BufReader::new(std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap());
         let question = format!("CONNECT {{}}\r\nSUB R 1\r\nPUB {subject} R {}\r\n{text}\r\n", text.len());
@@ -28,7 +26,6 @@ impl Nats {
         }
     }
 
-    /// Sends a message, and waits until the server has received it.
     fn tell(&self, subject: &str) {
         let mut stream = BufReader::new(std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap());
         stream
@@ -78,13 +75,12 @@ impl Store {
         }
     }
 
-    /// Reads a key from the store, not from memory.
     async fn get_anew(&self, key: u64) -> Came {
         self.service.copies.forget_all();
         self.own(&format!("GET /k{key}"), "", b"").await
     }
 
-    /// Reads keys repeatedly until the stream is refused. Each read returns the acknowledged value or fails.
+    /// Each read returns the acknowledged value or fails.
     async fn read_until_refused(&self, keys: u64) -> RefusedStream {
         loop {
             for key in 0..keys {
@@ -105,7 +101,6 @@ impl Store {
         }
     }
 
-    /// Checks that all requests are refused with this message.
     async fn refuses(&self, sentence: &str) {
         self.service.copies.forget_all();
         for (line, body) in [("GET /k1", &b""[..]), ("GET /", b""), ("PUT /k1", b"w"), ("DELETE /k1", b"")] {
@@ -196,7 +191,6 @@ async fn a_stream_that_was_put_back_is_refused_until_what_is_newer_is_there_agai
     let found = refused.found.unwrap();
     assert_eq!(found.created, refused.expected.created);
     assert_eq!((refused.expected.last_sequence, found.last_sequence), (23, 10));
-    // k10 to k19 are missing, and k9 is older.
     assert_eq!((refused.missing_keys, refused.expected.keys, found.keys), (Some(11), Some(20), Some(10)));
     store
         .refuses(
@@ -225,7 +219,6 @@ async fn a_stream_that_went_back_and_grew_again_is_refused() {
     nats.kill();
     store.why("cannot be used").await;
     nats.restore(&older);
-    // Another process writes to the stream before this data centre reconnects.
     let folder = TempDir::new().unwrap();
     let port = free_port();
     copy_all(nats.folder.path(), folder.path());
@@ -313,7 +306,6 @@ async fn what_the_stream_had_is_known_to_a_new_process() {
     let second = bucket(&nats, Some(&streams)).await;
     usable(&second).await;
     second.put("ns", vec![put(5)]).await.unwrap();
-    // As a long-running process does.
     second.sweep().await.unwrap();
     drop(second);
     nats.delete_stream();
@@ -330,7 +322,6 @@ async fn what_the_stream_had_is_known_to_a_new_process() {
     usable(&fifth).await;
     assert_eq!(fifth.usage().keys, 0);
     drop(fifth);
-    // Without a stored state, the stream is accepted.
     nats.delete_stream();
     usable(&bucket(&nats, None).await).await;
 }
@@ -383,7 +374,6 @@ async fn another_stream_with_all_that_was_acknowledged_is_as_good() {
     first.put("ns", vec![put(4)]).await.unwrap();
 }
 
-/// Waits until the change is detected and the stream is available again.
 async fn usable_again(bucket: &kv_nats::Bucket) {
     while bucket.look("ns", "k0").await.is_ok() {
         sleep(Duration::from_millis(10)).await;
@@ -480,7 +470,6 @@ async fn a_leader_that_changes_is_not_refused() {
     };
     for round in 0..9 {
         write(&store).await;
-        // A server that was not killed recently.
         let up = if round < 6 { 2 } else { 0 };
         match round % 3 {
             0 => servers[up].tell("$JS.API.STREAM.LEADER.STEPDOWN.LONGHAUL_KV"),
@@ -492,7 +481,6 @@ async fn a_leader_that_changes_is_not_refused() {
             _ => servers[up].tell("$JS.API.META.LEADER.STEPDOWN"),
         }
     }
-    // Kill all servers.
     servers.iter_mut().for_each(Nats::kill);
     store.why("cannot be used").await;
     servers.iter_mut().for_each(Nats::start_again);

@@ -1,9 +1,7 @@
-//! Randomised reads and writes while links fail and time passes. Each read is checked against the history of
-//! writes.
+//! Randomised reads and writes while links fail and time passes.
 
 use super::*;
 
-/// A pseudorandom generator.
 struct Chance(u64);
 
 impl Chance {
@@ -15,7 +13,7 @@ impl Chance {
     }
 }
 
-/// The acknowledged writes of a key, with their times. Values are increasing numbers.
+/// Values are increasing numbers.
 #[derive(Default)]
 struct History {
     written: Vec<(usize, u64)>,
@@ -69,8 +67,8 @@ async fn no_read_is_older_than_a_minute_and_none_goes_back() {
                     let value = if got.status == 404 { 0 } else { got.text().parse().unwrap() };
                     let (oldest, before) = (history.oldest(now), seen[number][centre]);
                     let context = format!("seed {seed}, step {step}, {key} in {centre} at {now}: {value}");
-                    // A write that was not acknowledged was not applied: links are cut before a request is
-                    // sent.
+                    // Links are cut before a request is sent, so a write without acknowledgement
+                    // was not applied.
                     assert!(value >= oldest && value <= history.tried, "{context}, at least {oldest}");
                     assert!(got.age() <= 60, "{context}, age {}", got.age());
                     assert!(value >= before, "{context}, {before} before");

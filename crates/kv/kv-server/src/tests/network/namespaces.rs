@@ -4,7 +4,6 @@ use super::*;
 
 const BASE: &str = "/client/v4/accounts/any/storage/kv/namespaces";
 
-/// Creates a namespace in a data centre. Returns its path.
 pub(super) async fn make(world: &World, centre: usize, title: &str) -> String {
     let body = format!("{{\"title\":\"{title}\"}}");
     let made = world.ask_as("root", centre, Method::POST, BASE, body).await;
@@ -28,8 +27,7 @@ async fn what_is_made_in_one_data_centre_is_there_in_all_at_once() {
         assert!(get(&world, centre, BASE).await.text().contains("\"total_count\":3"));
     }
     assert_eq!(world.ask_as("root", NYC, Method::DELETE, &path, "").await.status, 200);
-    // The store's data centre refuses requests immediately. Others may serve copies until they read the list
-    // of namespaces again.
+    // Others may serve copies until they read the list of namespaces again.
     assert_eq!(get(&world, LHR, &format!("{path}/values/a")).await.status, 404);
     let put = world.ask_as("root", SIN, Method::PUT, &format!("{path}/values/b"), "2").await;
     assert_eq!(put.status, 503, "{}", put.text());
@@ -48,7 +46,6 @@ async fn without_the_store_known_ones_are_served_and_others_are_not_denied() {
     (1..NAMES.len()).for_each(|other| world.cut(LHR, other));
     assert_eq!(get(&world, SIN, &value).await.text(), "1");
     assert_eq!(get(&world, SIN, &format!("{BASE}/none")).await.status, 404);
-    // New York has never read the list.
     let asked = get(&world, NYC, &value).await;
     assert!(asked.status == 503 && asked.text().contains("is not known"), "{}", asked.text());
     let listed = get(&world, NYC, BASE).await;

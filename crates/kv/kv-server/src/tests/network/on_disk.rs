@@ -2,12 +2,10 @@
 
 use super::*;
 
-/// A network whose data centres without the store have disks.
 async fn world() -> World {
     World::in_folder(true, &[LHR], TempDir::new().unwrap(), true).await
 }
 
-/// Restarts all services with the contents of their disks.
 async fn restarted(world: World) -> World {
     let World { services, wires, folder } = world;
     for service in services {
@@ -17,15 +15,12 @@ async fn restarted(world: World) -> World {
     World::in_folder(true, &[LHR], folder, true).await
 }
 
-/// Waits until a data centre has this number of values on disk.
 async fn has_on_disk(world: &World, centre: usize, values: u64) {
     while world.services[centre].report().disk.unwrap().values < values {
         tokio::task::yield_now().await;
     }
 }
 
-/// A network with a key that was read in Singapore through Frankfurt and is on both disks. Returns the key
-/// and its version.
 async fn with_copy(value: &str) -> (World, String, String) {
     let world = world().await;
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
@@ -46,7 +41,6 @@ async fn after_a_restart_a_value_is_asked_for_and_not_sent_again() {
     let world = restarted(before).await;
     let got = world.get(SIN, &key).await;
     assert_eq!((got.text(), got.field("kv-version"), got.source()), ("1", version.as_str(), "store"));
-    // Neither the upper tier nor the store sent the value: their version was not newer.
     assert_eq!((unchanged(&world, SIN), unchanged(&world, FRA)), (1, 1));
     let again = world.get(SIN, &key).await;
     assert_eq!((again.text(), again.source()), ("1", "lower"));
@@ -81,7 +75,6 @@ async fn nothing_on_disk_is_an_answer_while_nobody_says_that_it_is_the_newest() 
 #[tokio::test]
 async fn a_copy_that_memory_has_no_room_for_is_read_from_disk() {
     let world = world().await;
-    // Memory has 4 MiB.
     let value = |number: usize| format!("{number}").repeat(50_000 / 3);
     let keys: Vec<_> = (100..300).collect();
     for number in &keys {
@@ -106,7 +99,6 @@ async fn a_value_that_is_too_large_for_memory_is_sent_once() {
     let asked = before.asked();
     let again = before.get(SIN, &key).await;
     assert_eq!((again.text() == large, again.source(), before.asked()), (true, "lower", asked));
-    // An expired copy is revalidated without a transfer of the value.
     before.pass(61);
     let later = before.get(SIN, &key).await;
     assert_eq!((later.text() == large, later.source(), unchanged(&before, SIN)), (true, "store", 1));
@@ -132,7 +124,6 @@ async fn what_the_disk_has_lost_is_sent_again() {
 
 #[tokio::test]
 async fn a_copy_is_asked_for_again_without_being_sent() {
-    // Also without a disk.
     let world = World::new().await;
     let key = key_with(&world, |regional, upper| regional == SIN && upper == FRA, SIN);
     world.put(LHR, &key, "1").await;

@@ -1,6 +1,4 @@
-//! Tests of stores in London and New York in two NATS servers. A server is killed, loses its data, or is
-//! unavailable while its data centre restarts. The stores converge, and no acknowledged write is lost or
-//! reverted.
+//! Tests of stores in London and New York in two NATS servers.
 
 use tokio::time::sleep;
 
@@ -15,7 +13,6 @@ struct InNats {
     pair: Pair,
 }
 
-/// The index of New York's server.
 const OF_NYC: usize = 1;
 
 impl InNats {
@@ -25,7 +22,6 @@ impl InNats {
         this
     }
 
-    /// Without replication and comparisons.
     async fn idle() -> Self {
         let servers = [Nats::start(), Nats::start()];
         let pair = begun(&servers).await;
@@ -38,7 +34,6 @@ impl InNats {
         Arc::clone(&self.pair.world)
     }
 
-    /// Restarts all processes. Only the data in NATS is preserved.
     async fn restart(self) -> Self {
         let Self { servers, pair } = self;
         drop(pair);
@@ -47,7 +42,6 @@ impl InNats {
         Self { servers, pair }
     }
 
-    /// Waits until the stores are available.
     async fn usable(&self, stores: &[usize]) {
         for &store in stores {
             while self.pair.world.services[store].report().error.is_some() {
@@ -56,7 +50,6 @@ impl InNats {
         }
     }
 
-    /// Kills New York's server, and waits until that is detected.
     async fn kill_one(&mut self) {
         self.servers[OF_NYC].kill();
         while self.pair.world.services[NYC].report().error.is_none() {
@@ -64,7 +57,6 @@ impl InNats {
         }
     }
 
-    /// Restarts New York's server.
     async fn revive(&mut self) {
         self.servers[OF_NYC].start_again();
         self.usable(&STORES).await;
@@ -100,7 +92,6 @@ async fn what_is_written_to_one_stream_is_in_both() {
         let version = pair.known(store, "b2").await.unwrap().0;
         pair.agree("b2", &version).await;
         assert_eq!(world.services[store].report().keys, Some(3));
-        // Wait until they have been compared.
         while world.services[store].report().pair.unwrap().is_filling {
             sleep(Duration::from_millis(10)).await;
         }
@@ -114,7 +105,6 @@ async fn what_is_written_while_one_server_is_away_is_in_both_when_it_is_back() {
     let before = world.put(SIN, "before", "1").await;
     in_nats.pair.agree("before", &before).await;
     in_nats.kill_one().await;
-    // Including the data centre whose store is unavailable.
     let mut versions = Vec::new();
     for (centre, key) in [(SIN, "a"), (NYC, "b"), (LHR, "c")] {
         versions.push((key, world.put(centre, key, "away").await));
@@ -151,7 +141,6 @@ async fn what_the_other_store_said_meanwhile_is_not_unknown_when_a_server_is_bac
     world.put(LHR, "a", "second").await;
     assert_eq!(world.get(NYC, "a").await.text(), "second");
     in_nats.revive().await;
-    // The first write arrives before the second.
     let put = kv_redb::Put {
         key: "a".to_owned(),
         value: "first".into(),
@@ -177,7 +166,6 @@ async fn what_the_other_stream_lacks_outlives_the_process_that_knows_it() {
     let version = world.put(SIN, "a", "1").await;
     let deleted = world.ask(SIN, Method::DELETE, "/before", "").await;
     drop(world);
-    // Memory is empty, and the stores cannot be compared yet.
     let mut in_nats = in_nats.restart().await;
     in_nats.usable(&[LHR]).await;
     assert!(in_nats.world().services[LHR].report().pair.unwrap().behind >= 2);
@@ -201,7 +189,6 @@ async fn a_stream_that_lost_all_is_filled_again_and_nobody_is_told_meanwhile_tha
     in_nats.pair.settled().await;
     in_nats.servers[OF_NYC].lose();
     while world.services[NYC].report().pair.unwrap().taken < 600 {
-        // Keys that are missing here are requested from the other store.
         let read = world.get(NYC, "k299").await;
         assert_eq!((read.status, read.text()), (200, "299"));
         let list = world.ask(NYC, Method::GET, "/", "").await;
@@ -236,7 +223,6 @@ async fn a_store_that_is_not_filled_yet_says_so_while_the_other_one_is_away() {
             came.text()
         );
     }
-    // Keys that the store has may be read.
     world.put(NYC, "c", "2").await;
     world.services[NYC].copies.forget_all();
     assert_eq!(world.get(NYC, "c").await.text(), "2");
@@ -257,7 +243,7 @@ async fn a_file_and_a_stream_are_two_stores_as_well() {
         let version = world.put(centre, "a", &centre.to_string()).await;
         pair.agree("a", &version).await;
     }
-    // A value that does not fit into a message stays in the file, and does not block other keys.
+    // A value that does not fit into a message does not block other keys.
     let large = world.put(LHR, "large", &"x".repeat(2_000_000)).await;
     let version = world.put(LHR, "b", "1").await;
     pair.agree("b", &version).await;

@@ -1,12 +1,11 @@
-//! Tests of stores in London and New York: one store is sufficient for reads, writes, lists and bulk
-//! requests, and the stores converge.
+//! Tests of stores in London and New York: one store is sufficient for reads, writes, lists and
+//! bulk requests, and the stores converge.
 
 use tokio::time::sleep;
 
 use super::*;
 use crate::store::paired::Reached;
 
-/// A network with two stores. Replication runs in the background.
 pub(super) struct Pair {
     pub(super) world: Arc<World>,
     running: Vec<JoinHandle<()>>,
@@ -27,7 +26,6 @@ impl Pair {
         pair
     }
 
-    /// Without replication and comparisons.
     async fn idle() -> Self {
         Self::of(World::with(true, &STORES).await)
     }
@@ -43,7 +41,6 @@ impl Pair {
         }
     }
 
-    /// The version of a key in a data centre's store, and its value.
     pub(super) async fn known(&self, store: usize, key: &str) -> Option<(String, Option<Vec<u8>>)> {
         let found = self.world.services[store].read_only(&Namespace::id_of("sessions"), key).await.unwrap();
         match found {
@@ -55,7 +52,6 @@ impl Pair {
         }
     }
 
-    /// Waits until both stores have this version of a key.
     pub(super) async fn agree(&self, key: &str, version: &str) {
         for store in STORES {
             while self.known(store, key).await.is_none_or(|(known, _)| known != version) {
@@ -64,7 +60,6 @@ impl Pair {
         }
     }
 
-    /// Waits until all keys are replicated.
     pub(super) async fn settled(&self) {
         for store in STORES {
             while self.world.services[store].report().pair.unwrap().behind > 0 {
@@ -73,7 +68,6 @@ impl Pair {
         }
     }
 
-    /// Cuts all links of a data centre.
     fn isolate(&self, centre: usize) {
         (0..NAMES.len()).filter(|&other| other != centre).for_each(|other| self.world.cut(centre, other));
     }
@@ -90,7 +84,6 @@ async fn what_is_written_to_one_store_is_in_both() {
     let deleted = world.ask(SIN, Method::DELETE, "/a", "").await;
     pair.agree("a", deleted.field("kv-version")).await;
     assert_eq!(pair.known(NYC, "a").await.unwrap().1, None);
-    // A value that is sent in pieces, and an empty one.
     let large = "x".repeat(600_000);
     let version = world.put(SIN, "large", &large).await;
     pair.agree("large", &version).await;
@@ -98,7 +91,6 @@ async fn what_is_written_to_one_store_is_in_both() {
         assert_eq!(pair.known(store, "large").await.unwrap().1.as_deref(), Some(large.as_bytes()));
     }
     pair.settled().await;
-    // All records arrived in time, so no record counts as repaired.
     for store in STORES {
         let status = world.services[store].report().pair.unwrap();
         assert_eq!((status.repaired, status.is_reachable), (0, true));
@@ -141,7 +133,6 @@ async fn a_store_that_does_not_answer_is_not_waited_for() {
     let pair = Pair::new().await;
     let world = &pair.world;
     let namespace = Namespace::id_of("sessions");
-    // London applies the write, but its response is delayed.
     let (begun, go_on) = world.hold(LHR, Method::PUT);
     let version = world.put(SIN, "a", "1").await;
     begun.notified().await;
@@ -151,7 +142,7 @@ async fn a_store_that_does_not_answer_is_not_waited_for() {
     assert!(newer > version);
     go_on.notify_one();
     pair.agree("a", &newer).await;
-    // The same request arrives again later. It is older than the stored version.
+    // Older than the stored version.
     let mut late = Request::new(Body::whole("1"));
     *late.method_mut() = Method::PUT;
     *late.uri_mut() = "/a".parse().unwrap();
@@ -171,7 +162,6 @@ async fn who_is_behind_in_time_writes_a_newer_version_all_the_same() {
     let pair = Pair::new().await;
     let world = &pair.world;
     let store = world.services[LHR].store().unwrap();
-    // A write with a clock that was a thousand years ahead.
     let ahead = kv::Version::from_parts(32_000_000_000_000 << 16, StoreName::new("fra").unwrap());
     let namespace = Namespace::id_of("sessions");
     store.delete(&namespace, &[("a", Some(ahead.clone()))]).await.unwrap();
@@ -195,13 +185,11 @@ async fn a_read_finds_that_the_stores_differ_and_has_them_repaired() {
     let new = pair.known(NYC, &key).await.unwrap().0;
     assert!(new > old);
     world.heal();
-    // New York's response arrives after London's.
     let (begun, go_on) = world.hold(NYC, Method::GET);
     let read = world.get(SIN, &key).await;
     assert_eq!((read.text(), read.source()), ("old", "store"));
     begun.notified().await;
     go_on.notify_one();
-    // The data centre is notified that its copy is outdated.
     while world.services[SIN].copies.version(&crate::value_cache::Name::of(&namespace, &key)).as_deref()
         != Some(&*new)
     {
@@ -221,7 +209,7 @@ async fn a_lost_file_is_filled_again_and_nobody_is_told_meanwhile_that_there_is_
     for number in 0..1200 {
         versions.push(world.put(LHR, &format!("k{number}"), &number.to_string()).await);
     }
-    // New York has a new file, and no keys are marked to be replicated to it.
+    // New York has a new file, and no keys are marked.
     let store = world.services[LHR].store().unwrap();
     let noted = store.notes(Reached::default(), (2000, u64::MAX)).await.ok().unwrap();
     assert_eq!(noted.len(), versions.len());
@@ -248,7 +236,7 @@ async fn a_lost_file_is_filled_again_and_nobody_is_told_meanwhile_that_there_is_
 async fn what_the_other_store_was_heard_to_know_is_not_unknown_when_something_older_arrives() {
     let mut pair = Pair::idle().await;
     let world = Arc::clone(&pair.world);
-    // New York's file is new and does not contain the key. Then the first of two writes arrives there.
+    // The first of two writes arrives at New York's new file.
     let old = world.put(LHR, "a", "first").await;
     let new = world.put(LHR, "a", "second").await;
     assert_eq!(world.get(NYC, "a").await.text(), "second");
@@ -270,7 +258,6 @@ async fn what_the_other_store_was_heard_to_know_is_not_unknown_when_something_ol
     assert_eq!(world.get(NYC, "a").await.text(), "second");
 }
 
-/// Newer than all versions of the test.
 fn newest() -> kv::Version {
     kv::Version::from_parts(u64::MAX, StoreName::new("z").unwrap())
 }

@@ -19,7 +19,7 @@ fn mean(draws: &[f64]) -> f64 {
     draws.iter().sum::<f64>() / draws.len() as f64
 }
 
-/// The share of draws up to `at`; its standard error is at most 0.5 / sqrt(100 000) = 0.0016.
+/// The standard error of the result is at most 0.5 / sqrt(100 000) = 0.0016.
 fn share_up_to(draws: &[f64], at: f64) -> f64 {
     draws.partition_point(|&draw| draw <= at) as f64 / draws.len() as f64
 }

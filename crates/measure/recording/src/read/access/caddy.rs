@@ -1,9 +1,8 @@
 //! Reads Caddy's default access log in JSON: the lines of the logger `http.log.access`.
 //!
-//! `ts` is when the line was written, at the end of the request; the start is `duration` earlier. Both may be
-//! numbers or text ("1.2ms", a date), depending on the configuration: `duration_format` is seconds with a
-//! fraction, or whole milliseconds or nanoseconds, which the file does not distinguish ([`Seconds`]). A
-//! status of 0 is a request without a response.
+//! `ts` is the end of the request. `duration` is text ("1.2ms"), seconds with a fraction, or whole
+//! milliseconds or nanoseconds (`duration_format`), which the file does not distinguish
+//! ([`Seconds`]). A status of 0 is a request without a response.
 
 use std::borrow::Cow;
 
@@ -25,7 +24,6 @@ use crate::{
 
 mod duration;
 
-/// Takes the lines of the log.
 pub(super) struct Caddy;
 
 impl Parser for Caddy {
@@ -47,7 +45,6 @@ impl Parser for Caddy {
 
 /// `None` for a line that is not a request's.
 fn parse(line: &[u8]) -> Result<Option<Entry<'_>>, serde_json::Error> {
-    /// What every line has.
     #[derive(Deserialize)]
     struct Any {
         #[serde(default)]
@@ -81,7 +78,6 @@ struct Entry<'l> {
     request: Option<Request>,
 }
 
-/// A number, or text that contains its unit.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number or text")]
 enum Time<'l> {
@@ -151,11 +147,10 @@ impl Entry<'_> {
     }
 }
 
-/// A wrong value, and the expected form.
 type Wrong = (String, &'static str);
 
 impl Time<'_> {
-    /// The text of a plain number, reduced to what matters: with a point or without.
+    /// With a point or without, which decides the unit.
     fn number(&self) -> Option<String> {
         match self {
             Self::Whole(whole) => Some(whole.to_string()),
@@ -164,10 +159,10 @@ impl Time<'_> {
         }
     }
 
-    /// A length of time in nanoseconds.
+    /// In nanoseconds.
     fn duration(&self, unit: Unit, is_given: bool) -> Result<u64, Wrong> {
         let (found, nanos) = match self {
-            // So large a whole number must be `duration_format nano` or `ms`, whatever the others are.
+            // So large a whole number must be `duration_format nano` or `ms`.
             Self::Whole(whole) if !is_given && *whole >= LONGEST_S => {
                 return Err((whole.to_string(), FRACTION));
             }
@@ -179,12 +174,12 @@ impl Time<'_> {
         nanos.ok_or((found, DURATION))
     }
 
-    /// Nanoseconds since 1970, and their resolution; `None` for a date without its year or zone, as some formats write it. Numbers are
-    /// seconds, milliseconds or nanoseconds by their size.
+    /// Nanoseconds since 1970, and their resolution; `None` for a date without its year or zone.
+    /// The size of a number determines its unit.
     fn instant(&self) -> Option<(u64, u64)> {
         match self {
             Self::Whole(whole) => instant(&whole.to_string()),
-            // Seconds with a fraction, or milliseconds: 1741944413000.0 has no finer part.
+            // 1741944413000.0 is milliseconds.
             Self::Number(number) => instant(&format!("{number:?}")),
             Self::Text(text) => {
                 let ns = rfc3339(text).or_else(|| rfc3339(&with_colon(text)?))?;
@@ -194,19 +189,18 @@ impl Time<'_> {
     }
 }
 
-/// "...+0100" as RFC 3339 has it, "...+01:00".
+/// "...+0100" becomes "...+01:00" of RFC 3339.
 fn with_colon(text: &str) -> Option<String> {
     let at = text.len().checked_sub(2)?;
     Some(format!("{}:{}", text.get(..at)?, text.get(at..)?))
 }
 
-/// Where the value of a key begins.
 fn offset(text: &[u8], key: &str) -> usize {
     let key = format!("\"{key}\":");
     memchr::memmem::find(text, key.as_bytes()).map_or(0, |at| at + key.len())
 }
 
-/// A whole number of seconds above this is not a duration of a request but a smaller unit.
+/// A larger whole number is not the seconds of a request, but a smaller unit.
 const LONGEST_S: i64 = 1000;
 
 /// Resolutions of times, ns.

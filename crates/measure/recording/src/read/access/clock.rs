@@ -2,7 +2,6 @@
 
 use time::{Date, Month};
 
-/// A parsed strftime pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clock {
     parts: Vec<Part>,
@@ -20,20 +19,16 @@ enum Part {
     Hour,
     Minute,
     Second,
-    /// Digits of a second, after a point that is a separate text.
     Fraction,
     /// "Z", "+0100" or "+01:00".
     Zone,
-    /// Seconds since 1970.
     Epoch,
-    /// The same in milliseconds.
     EpochMs,
-    /// The same in microseconds.
     EpochUs,
 }
 
 impl Clock {
-    /// `None` if the pattern has something that is not known or not enough for a time.
+    /// `None` if the pattern is unknown or not enough for a time.
     pub(super) fn new(pattern: &str, example: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = pattern.bytes();
@@ -88,13 +83,11 @@ impl Clock {
         (has_epoch || is_dated && is_timed).then(|| Self { parts, example: example.to_owned() })
     }
 
-    /// The resolution of the timestamps.
     pub(super) fn resolution_ns(&self) -> u64 {
         let is_fine = |part: &Part| matches!(part, Part::Fraction | Part::EpochMs | Part::EpochUs);
         if self.parts.iter().any(is_fine) { 1_000_000 } else { 1_000_000_000 }
     }
 
-    /// For messages.
     pub(super) fn example(&self) -> &str {
         &self.example
     }
@@ -104,7 +97,7 @@ impl Clock {
         self.parts.first() == Some(&Part::Text(b'-'))
     }
 
-    /// The time at the beginning of `text`, in nanoseconds since 1970, and its length in bytes. UTC without a zone.
+    /// In nanoseconds since 1970, with the length in bytes. UTC without a zone.
     pub(super) fn read(&self, text: &[u8]) -> Option<(u64, usize)> {
         let mut rest = text;
         let (mut year, mut month, mut day) = (1970_i32, Month::January, 1_u8);
@@ -147,7 +140,6 @@ impl Clock {
     }
 }
 
-/// Takes a number of `least` to `most` digits.
 fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<i64> {
     let length = rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at_checked(length).filter(|_| length >= least)?;

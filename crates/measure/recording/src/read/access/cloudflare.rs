@@ -1,8 +1,8 @@
 //! Cloudflare's Logpush of HTTP requests, one JSON object a line.
 //!
-//! `EdgeStartTimestamp` and `EdgeEndTimestamp` are dates or whole seconds by default: their difference is a latency only where both are
-//! finer (`timestamp_format` `unixnano` or `rfc3339ns`). `EdgeTimeToFirstByteMs` is the ttfb. The phases belong to the edge's own
-//! request to the origin. They are 0 without such a request.
+//! The timestamps are whole seconds by default: their difference is a latency only if both are
+//! finer (`timestamp_format` `unixnano` or `rfc3339ns`). The phases belong to the edge's own
+//! request to the origin.
 
 use super::{
     fields::{Fields, instant},
@@ -50,7 +50,8 @@ fn finish(object: &Object, found: &mut Fields<'_>) -> Result<(), Wrong> {
         }
     }
     if let Some(ttfb) = milliseconds(object, "EdgeTimeToFirstByteMs")? {
-        // A sample's ttfb is the sum of its phases where it has a wait, and those are the origin's here.
+        // A sample's ttfb is the sum of its phases if it has a wait, and those are the origin's
+        // here.
         found.exact.push((Metric::Ttfb, ttfb));
         found.sample.stated_ns.insert(Metric::Ttfb, nanoseconds(ttfb));
     }
@@ -71,7 +72,7 @@ fn note(found: &Fields<'_>) -> Option<&'static str> {
 
 fn milliseconds(object: &Object, key: &'static str) -> Result<Option<f64>, Wrong> {
     let Some(text) = object.get(key) else { return Ok(None) };
-    // -1 is written where nothing was measured.
+    // -1 means that nothing was measured.
     let value =
         text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or((key, Unit::Ms.expected()))?;
     if value < 0.0 {
@@ -80,7 +81,6 @@ fn milliseconds(object: &Object, key: &'static str) -> Result<Option<f64>, Wrong
     Unit::Ms.milliseconds(value).map(Some).ok_or((key, Unit::Ms.expected()))
 }
 
-/// The parts of the request to the origin.
 const ORIGIN: [(&str, Metric); 6] = [
     ("OriginDNSResponseTimeMs", Metric::Dns),
     ("OriginTCPHandshakeDurationMs", Metric::Connect),
@@ -117,7 +117,6 @@ mod tests {
         );
     }
 
-    /// The default of Logpush.
     #[test]
     fn with_timestamps_in_seconds() {
         let dated = LINE

@@ -2,7 +2,6 @@
 
 use super::{AccessFormat, elb, fastly, haproxy};
 
-/// Whether a line has a format.
 type IsLine = fn(&[u8]) -> bool;
 
 /// Of a file that is not JSON.
@@ -47,7 +46,7 @@ pub(in crate::read) fn detect_json(has: impl Fn(&str) -> bool) -> Option<AccessF
     .find_map(|(is, format)| is.then_some(format))
 }
 
-/// The name of a log that is recognised but not readable, with the next step.
+/// A log that is recognised but not readable, with the next step.
 pub(in crate::read) fn refused(head: &[u8]) -> Option<&'static str> {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
@@ -64,7 +63,6 @@ pub(in crate::read) fn refused(head: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// By the names of its columns.
 fn w3c(head: &[u8]) -> Option<AccessFormat> {
     let fields = head.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"#Fields:"))?;
     let has = |text: &[u8]| memchr::memmem::find(fields, text).is_some();
@@ -77,7 +75,8 @@ fn w3c(head: &[u8]) -> Option<AccessFormat> {
     }
 }
 
-/// "http 2018-07-02T22:23:00.186641Z app/...", or the same without the type and with a name of a Classic Load Balancer.
+/// "http 2018-07-02T22:23:00.186641Z app/...", or the same without the type and with a name of a
+/// Classic Load Balancer.
 fn is_elb(line: &[u8]) -> bool {
     let mut words = line.split(|&byte| byte == b' ');
     let mut word = || words.next().unwrap_or_default();
@@ -97,7 +96,7 @@ fn is_elb(line: &[u8]) -> bool {
     is_application || is_classic
 }
 
-/// The end of a line of the common format: a number, two names in quotes, and milliseconds.
+/// A number, two names in quotes, and milliseconds.
 fn is_traefik(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let Some(rest) = line.strip_suffix(b"ms") else { return false };
@@ -115,5 +114,5 @@ fn is_envoy(line: &[u8]) -> bool {
     rest.len() > 26 && rest[10] == b'T' && rest[23] == b'Z' && rest[24..].starts_with(b"] \"")
 }
 
-/// Maximum number of lines to inspect: programs write messages before the first request.
+/// Programs write messages before the first request.
 const LOOKED_AT: usize = 100;

@@ -1,9 +1,8 @@
 //! Access logs of AWS's Application and Classic Load Balancers.
 //!
-//! The load balancer writes three times in seconds: until it sent the request to the target, until the target
-//! began its response, and until it started sending the response to the client. -1 means that the target sent
-//! no response, or got no request. Then a status of 500 and more is a failure, and so is 460 (the client
-//! left); other statuses are responses of the load balancer, without times.
+//! Three times in seconds: until the request was sent to the target, until the target began its
+//! response, and until the response was started to the client. -1 means no response of the target:
+//! then a status of 500 and more and 460 (the client left) are failures.
 
 use super::{
     Parser, Problem, Taken,
@@ -12,19 +11,16 @@ use super::{
 };
 use crate::{Metric, Sample, Unit};
 
-/// Takes the lines of both.
 pub(super) struct Elb;
 
-/// The first columns of a line; an Application Load Balancer has the type before them.
+/// An Application Load Balancer has the type before them.
 #[derive(Clone, Copy)]
 struct Columns {
-    /// The kind of request, if it is in the line.
     kind: Option<usize>,
     time: usize,
     first_duration: usize,
     status: usize,
     request: usize,
-    /// The arrival of the request, if it is in the line.
     created: Option<usize>,
 }
 
@@ -33,7 +29,6 @@ const CLASSIC: Columns =
 const APPLICATION: Columns =
     Columns { kind: Some(0), time: 1, first_duration: 5, status: 8, request: 12, created: Some(21) };
 
-/// The types of requests of an Application Load Balancer.
 pub(super) const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];
 
 impl Parser for Elb {
@@ -87,7 +82,7 @@ impl Parser for Elb {
     }
 }
 
-/// Takes the three times. An error is the value that is not a time.
+/// An error is the value that is not a time.
 fn durations<'l>(values: [(usize, &'l [u8]); 3], found: &mut Fields<'_>) -> Result<(), (usize, &'l [u8])> {
     let mut sum = Some(0.0);
     for (metric, (at, value)) in [Metric::Send, Metric::Wait, Metric::Load].into_iter().zip(values) {
@@ -106,7 +101,6 @@ fn durations<'l>(values: [(usize, &'l [u8]); 3], found: &mut Fields<'_>) -> Resu
     Ok(())
 }
 
-/// Notes a failure of the target, or of the client.
 fn fail(sample: &mut Sample, target_status: &[u8]) {
     let status = sample.status.unwrap_or(0);
     let is_unanswered = status >= 500 && matches!(target_status, b"-" | b"") && sample.latency_ns.is_none();
@@ -117,7 +111,6 @@ fn fail(sample: &mut Sample, target_status: &[u8]) {
     }
 }
 
-/// The values of a line with their positions: words, and texts in quotes, which may contain blanks.
 fn split(line: &[u8]) -> Vec<(usize, &[u8])> {
     let mut values = Vec::with_capacity(32);
     let mut at = 0;
@@ -145,7 +138,6 @@ fn split(line: &[u8]) -> Vec<(usize, &[u8])> {
     values
 }
 
-/// More values than any version of the format has.
 const MOST: usize = 64;
 
 #[cfg(test)]
@@ -155,7 +147,6 @@ mod tests {
         read::json::testing::{phases, read},
     };
 
-    /// As the documentation of AWS shows one.
     const APPLICATION: &str = r#"https 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/a?b=c HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "www.example.com" "arn:aws:acm:us-east-2:123456789012:certificate/1" 1 2018-07-02T22:22:48.364000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-""#;
     const CLASSIC: &str = r#"2015-05-13T23:39:43.945958Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.38.0" - -"#;
 
@@ -186,7 +177,6 @@ mod tests {
         let sample = &kept.samples[0];
         assert_eq!((sample.latency_ns, sample.wait_ns), (Some(1_178_000), Some(1_048_000)));
         assert_eq!(sample.started_ns, Some(1_431_560_383_945_958_000));
-        // A listener for TCP has no requests.
         let tcp = r#"2015-05-13T23:39:43.945958Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.001069 0.000028 0.000041 - - 82 305 "- - - " "-" - -"#;
         let kept = read(format!("{CLASSIC}\n{tcp}\n")).unwrap();
         assert_eq!(kept.samples.len(), 1);
@@ -202,7 +192,6 @@ mod tests {
             ("0.001 -1 -1", "504 -", Some("no response of the target (504)")),
             ("-1 -1 -1", "503 -", Some("no response of the target (503)")),
             ("-1 -1 -1", "460 -", Some("the client closed the connection (460)")),
-            // A response of the load balancer.
             ("-1 -1 -1", "301 -", None),
             ("0.001 0.002 0.000", "502 502", None),
         ] {
@@ -223,7 +212,6 @@ mod tests {
         assert!(said.contains("expected 12 values and more"), "{said}");
         let network = "tls 2.0 2018-12-20T02:59:40 net/my-network-loadbalancer/c6 g3d\n";
         assert!(read(network).unwrap_err().contains("Network Load Balancer"));
-        // A quote in a user agent.
         let kept = read(APPLICATION.replace("curl/7.46.0", "a \"b\"c d") + "\n").unwrap();
         assert_eq!(kept.samples[0].label("user_agent").as_deref(), Some("a \"b\"c d"));
     }

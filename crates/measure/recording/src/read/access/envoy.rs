@@ -1,5 +1,5 @@
-//! Envoy's access log without a format string: its default format and Istio's, which is longer, or JSON with the keys that Istio, Envoy
-//! Gateway and Envoy's documentation give its commands.
+//! Envoy's access log without a format string: its default format, Istio's, or JSON with the keys
+//! of Istio, Envoy Gateway and Envoy's documentation.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,6 @@ fn meaning(key: &str) -> Meaning {
     }
 }
 
-/// Takes lines of the default format and of Istio's.
 pub(super) struct Defaults([Parsed; 2]);
 
 impl Defaults {
@@ -73,7 +72,6 @@ mod tests {
         assert_eq!((gone.latency_ns, gone.body_bytes, gone.status), (Some(3_000_000), Some(135), Some(418)));
         assert_eq!(gone.error.as_deref(), Some("the client closed the connection (DC)"));
         assert_eq!(gone.label("host").as_deref(), Some("httpbin:8000"));
-        // A file whose first line is one.
         assert_eq!(read(format!("{envoy}\n")).unwrap().samples.len(), 1);
     }
 

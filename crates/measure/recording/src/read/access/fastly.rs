@@ -1,7 +1,7 @@
-//! Fastly's real-time logs as JSON, with the keys of the formats in its documentation.
+//! Fastly's real-time logs as JSON, with the keys of its documentation.
 //!
-//! `time_elapsed` is `time.elapsed.usec` in all formats of that documentation. Some logs have `time.elapsed` instead, which writes
-//! seconds with three decimals: a number with a point is in seconds.
+//! `time_elapsed` is in microseconds there. Some logs have `time.elapsed` instead, seconds with
+//! three decimals: a number with a point is in seconds.
 
 use super::{
     fields::Fields,
@@ -12,7 +12,7 @@ use crate::{Metric, Unit};
 
 pub(super) static KEYS: Keys = Keys { required: &[], meaning, finish, note };
 
-/// The keys with a duration: each with its metric, and the unit of a number without a point.
+/// The unit is that of a number without a point.
 pub(super) const DURATIONS: [(&str, Metric, Scale); 7] = [
     ("time_elapsed", Metric::Latency, Scale::Default(Unit::Us)),
     ("time_elapsed_usec", Metric::Latency, Scale::Fixed(Unit::Us)),
@@ -53,7 +53,7 @@ fn finish(object: &Object, found: &mut Fields<'_>) -> Result<(), Wrong> {
         if is_known {
             continue;
         }
-        // VCL writes its own times so; a whole number without a unit in its name may be anything.
+        // A whole number without a unit in its name may be anything.
         let is_of_vcl = text.contains('.') && !matches!(scale, Scale::Fixed(_));
         let scale = if is_of_vcl { Scale::Fixed(Unit::S) } else { scale };
         let unit = found.unit(scale, text.as_bytes());

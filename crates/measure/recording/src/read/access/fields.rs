@@ -10,34 +10,27 @@ use crate::{
     unit::nanoseconds,
 };
 
-/// The content of a line.
 pub(super) struct Fields<'o> {
     pub sample: Sample,
     pub exact: Vec<(Metric, f64)>,
     pub labels: &'o Labels,
     /// When the line was written, or when the request began, ns since 1970.
     pub time: Option<(u64, Stamped)>,
-    /// The resolution of the log's times.
     pub resolution_ns: u64,
     /// Whether durations in seconds are really seconds.
     pub seconds: Seconds,
-    /// The numbers of the line without a fraction, as written, with their positions.
+    /// Numbers without a fraction, as written, with their positions.
     pub plain: Vec<(usize, String)>,
-    /// The position of the current value in the line.
     pub at: usize,
-    /// The escaping of text.
     pub escapes: Escapes,
-    /// The unit that the user gave.
     given: Option<Unit>,
     /// Durations in seconds: without a fraction, and with one.
     pub whole_seconds: u64,
     pub fractions: u64,
 }
 
-/// How a server writes characters that could end a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// As they are.
     None,
     /// `\x22`, as nginx.
     Hex,
@@ -72,7 +65,7 @@ impl<'o> Fields<'o> {
         self.time = None;
     }
 
-    /// The unit of a duration. Where a server writes seconds, a fraction proves them.
+    /// Where a server writes seconds, a fraction proves them.
     pub fn unit(&mut self, scale: Scale, value: &[u8]) -> Unit {
         let is_whole = !value.contains(&b'.');
         match scale {
@@ -89,7 +82,6 @@ impl<'o> Fields<'o> {
         }
     }
 
-    /// Whether the user gave one.
     pub fn is_unit_given(&self) -> bool {
         self.given.is_some()
     }
@@ -101,13 +93,12 @@ impl<'o> Fields<'o> {
         unit
     }
 
-    /// Sets a duration of the sample.
     pub fn duration(&mut self, metric: Metric, milliseconds: f64) {
         self.exact.push((metric, milliseconds));
         self.sample.set(metric, Some(nanoseconds(milliseconds)));
     }
 
-    /// The time of the line; of several the finest counts.
+    /// Of several times the finest counts.
     pub fn moment(&mut self, ns: u64, resolution_ns: u64, stamped: Stamped) {
         if self.time.is_none() || resolution_ns < self.resolution_ns {
             self.time = Some((ns, stamped));
@@ -115,14 +106,13 @@ impl<'o> Fields<'o> {
         }
     }
 
-    /// A label that is wanted and present.
+    /// Ignores unwanted and absent labels.
     pub fn label(&mut self, name: &str, value: &[u8]) {
         if self.labels.wants(name) && !is_absent(value) {
             self.sample.labels.insert(name.to_owned(), self.escapes.undo(value));
         }
     }
 
-    /// Notes a failure.
     pub fn fail(&mut self, reason: impl Into<String>) {
         self.sample.error.get_or_insert_with(|| reason.into());
     }
@@ -154,7 +144,6 @@ impl Escapes {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The byte of an escape, and how many bytes it takes.
     fn one(self, rest: &[u8]) -> Option<(u8, usize)> {
         let hex = |digits: &[u8]| {
             let digits = std::str::from_utf8(digits.first_chunk::<2>()?).ok()?;
@@ -178,7 +167,7 @@ impl Escapes {
     }
 }
 
-/// The value of a field that ends where the text after it begins.
+/// The value ends where the text after it begins.
 pub(super) fn take_value(
     Field { name, kind }: &Field,
     value: &[u8],
@@ -226,7 +215,7 @@ pub(super) fn take_value(
     Ok(())
 }
 
-/// "GET /a?b HTTP/1.1". Invalid requests, such as the bytes of a TLS handshake, have no parts.
+/// "GET /a?b HTTP/1.1". Invalid requests, such as a TLS handshake, have no parts.
 pub(super) fn request(value: &[u8], found: &mut Fields<'_>) {
     found.label("request", value);
     let Some(first) = memchr::memchr(b' ', value) else { return };
@@ -245,7 +234,7 @@ pub(super) fn is_absent(value: &[u8]) -> bool {
     value.is_empty() || value == b"-"
 }
 
-/// A path without its query; also of a URL.
+/// Without the query; also of a URL.
 pub(super) fn path(value: &[u8]) -> &[u8] {
     let value = match memchr::memmem::find(value, b"://") {
         Some(at) if value[..at].iter().all(u8::is_ascii_alphabetic) => {
@@ -272,8 +261,8 @@ pub(super) fn number(text: &[u8]) -> Option<f64> {
     text.parse().ok()
 }
 
-/// Times of successive upstreams, separated by ", ", or by " : " at an internal redirect. Returns their sum,
-/// `None` if all are absent, and the length of the list.
+/// Times of successive upstreams, separated by ", ", or by " : " at an internal redirect. Returns
+/// their sum, `None` if all are absent, and the length of the list.
 pub(super) fn list(rest: &[u8]) -> Option<(Option<f64>, usize)> {
     let (mut sum, mut at) = (None, 0);
     loop {
@@ -297,8 +286,7 @@ pub(super) fn list(rest: &[u8]) -> Option<(Option<f64>, usize)> {
     }
 }
 
-/// A time since 1970 in ns and its resolution: RFC 3339, or a number that is seconds, milliseconds, microseconds or nanoseconds by its
-/// size.
+/// Ns since 1970 and the resolution: RFC 3339, or a number whose size determines its unit.
 pub(super) fn instant(text: &str) -> Option<(u64, u64)> {
     const SECOND: u64 = 1_000_000_000;
     const FINE: u64 = 1_000_000;
@@ -317,7 +305,6 @@ pub(super) fn instant(text: &str) -> Option<(u64, u64)> {
     Some((ns, if unit == Unit::S && !text.contains('.') { SECOND } else { FINE }))
 }
 
-/// The position where a line deviates from its format.
 pub(super) fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
     if rest.is_empty() {
         return Problem { offset, found: "the end of the line".to_owned(), expected };
@@ -328,5 +315,4 @@ pub(super) fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
     Problem { offset, found: format!("{short:?}{dots}"), expected }
 }
 
-/// Maximum length of a quoted line in a message.
 const SHOWN: usize = 40;

@@ -7,72 +7,51 @@ mod apache;
 pub(super) mod envoy;
 pub(super) mod nginx;
 
-/// One part of every line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// Always the same.
     Text(String),
     Field(Field),
 }
 
-/// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
-    /// As the format spells it, for messages.
     pub name: String,
     pub kind: Kind,
 }
 
-/// The meaning of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    Time {
-        clock: Clock,
-        stamped: Stamped,
-        /// Whether no other time in the format is finer.
-        is_best: bool,
-    },
+    Time { clock: Clock, stamped: Stamped, is_best: bool },
     Duration(Metric, Scale),
-    /// Possibly several, of successive upstreams.
     Durations(Metric, Scale),
     Status,
-    /// Bytes of the body.
     Bytes,
-    /// Requests on the connection so far, including the current one.
     Requests,
-    /// Method, path and protocol.
     Request,
     Path,
-    /// The result of a cache lookup.
     Cache,
-    /// The data centre that responded.
     Tier,
-    /// Apache's state of the connection: "X" is aborted.
+    // Apache's: "X" is aborted.
     Connection,
-    /// Envoy's response flags.
     Flags,
     Label(String),
 }
 
-/// The unit of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// The format names it.
     Fixed(Unit),
-    /// The server's default, unless the user gives one.
+    /// Unless the user gives one.
     Default(Unit),
     /// Seconds, which a fraction must prove.
     Proven,
 }
 
-/// Which moment of a request a time belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stamped {
     Start,
     End,
 }
 
-/// The language of a format string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Nginx,
@@ -80,14 +59,12 @@ pub(super) enum Dialect {
     Apache,
     /// Up to version 9, whose `%D` is in milliseconds.
     Tomcat9,
-    /// From version 10 on, whose `%D` is in microseconds, as Apache's.
+    /// From version 10 on, whose `%D` is in microseconds.
     Tomcat10,
     Varnish,
-    /// Apache's, with text as clients send it.
     Traefik,
 }
 
-/// A parsed format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub dialect: Dialect,
@@ -96,7 +73,6 @@ pub(super) struct Parsed {
     pub is_unit_doubtful: bool,
 }
 
-/// The pieces of a format string, or of the one with that name.
 pub(super) fn parse(text: &str) -> Result<Parsed, Unknown> {
     let (dialect, text) = dialect_of(text)?;
     pieces(dialect, &text)
@@ -108,7 +84,6 @@ pub(super) fn parse_requests(text: &str) -> Result<Parsed, Unknown> {
     all_pieces(dialect, &text)
 }
 
-/// The pieces of a format string in a language.
 pub(super) fn pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
     let parsed = all_pieces(dialect, text)?;
     if !kinds(&parsed.pieces).any(|kind| matches!(kind, Kind::Duration(..) | Kind::Durations(..))) {
@@ -136,7 +111,6 @@ fn all_pieces(dialect: Dialect, text: &str) -> Result<Parsed, Unknown> {
     Ok(Parsed { dialect, pieces, is_unit_doubtful })
 }
 
-/// The language, and the format string in it.
 fn dialect_of(text: &str) -> Result<(Dialect, String), Unknown> {
     let named = [
         ("nginx", Dialect::Nginx, nginx::COMBINED),
@@ -149,7 +123,7 @@ fn dialect_of(text: &str) -> Result<(Dialect, String), Unknown> {
     ];
     for (name, dialect, format) in named {
         if text == name {
-            // The default of the last four has no time that a request took.
+            // The default of the last four has no duration.
             let is_timed = matches!(dialect, Dialect::Nginx | Dialect::Envoy);
             let format = if is_timed { format.to_owned() } else { format!("{format} %D") };
             return Ok((dialect, format));
@@ -185,7 +159,6 @@ fn kinds(pieces: &[Piece]) -> impl Iterator<Item = &Kind> {
     pieces.iter().filter_map(|piece| if let Piece::Field(field) = piece { Some(&field.kind) } else { None })
 }
 
-/// Selects one of several fields with the same meaning.
 fn choose(pieces: &mut [Piece]) {
     let has_ttfb = kinds(pieces).any(|kind| matches!(kind, Kind::Duration(Metric::Ttfb, _)));
     let finest_time = kinds(pieces)
@@ -202,7 +175,8 @@ fn choose(pieces: &mut [Piece]) {
                 *is_best = is_first_time && Some(clock.resolution_ns()) == finest_time;
                 is_first_time &= !*is_best;
             }
-            // A sample's ttfb is the sum of its phases if it has a wait, but this wait is not the whole ttfb.
+            // A sample's ttfb is the sum of its phases if it has a wait, and this wait is not the
+            // whole ttfb.
             kind @ Kind::Duration(Metric::Wait, _) if has_ttfb => {
                 *kind = Kind::Label("x-envoy-upstream-service-time".to_owned());
             }
@@ -226,14 +200,14 @@ fn latency_unit(kind: &Kind) -> Option<Unit> {
     }
 }
 
-/// Quotes the format from the invalid part on.
 fn wrong(rest: &str, expected: &'static str) -> Unknown {
     let short: String = rest.chars().take(SHOWN).collect();
     let dots = if short.len() < rest.len() { "..." } else { "" };
     Unknown { what: "part of the log format, from", found: format!("{short}{dots}"), expected }
 }
 
-/// Two variables without anything between them cannot be told apart: labels become one, anything else is refused.
+/// Variables without text between them cannot be told apart: labels become one, anything else is
+/// refused.
 fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
     let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
     for piece in pieces.drain(..) {
@@ -261,7 +235,6 @@ fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// Appends to the last text piece.
 fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
         _ if text.is_empty() => {}
@@ -277,7 +250,6 @@ const A_DURATION: &str = "a time that requests took, such as $request_time, %DUR
 
 const A_TIME: &str = "a pattern of %Y %m %b %d %H %M %S %T %F %z %f %s, with a whole date and time";
 
-/// Maximum length of a quoted format in a message.
 const SHOWN: usize = 60;
 
 #[cfg(test)]

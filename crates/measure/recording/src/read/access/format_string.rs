@@ -9,7 +9,6 @@ use super::{
 };
 
 impl Parsed {
-    /// How this language's server writes text.
     fn escapes(&self) -> Escapes {
         match self.dialect {
             Dialect::Nginx => Escapes::Hex,
@@ -61,7 +60,7 @@ impl Parser for Cow<'_, Parsed> {
     }
 }
 
-/// How many bytes a field takes. Its value goes into `found`; an error is what was expected.
+/// Its value goes into `found`; an error is what was expected.
 fn take_field(
     field: &Field,
     rest: &[u8],
@@ -112,7 +111,7 @@ fn take_field(
     }
 }
 
-/// Where a value ends: before the text that follows it. A quote after a backslash is a part of the value.
+/// Before the text that follows it. A quote after a backslash is a part of the value.
 fn end(rest: &[u8], text: &str, escapes: Escapes) -> Option<usize> {
     let mut ends = memchr::memmem::find_iter(rest, text.as_bytes());
     if escapes != Escapes::Backslash || !text.starts_with('"') {

@@ -1,9 +1,8 @@
-//! HAProxy's HTTP log (`option httplog`), with or without what syslog writes before it.
+//! HAProxy's HTTP log (`option httplog`), with or without the prefix of syslog.
 //!
-//! The five times are `TR/Tw/Tc/Tr/Ta` in milliseconds: until the header of the request arrived, in queues, to connect to the
-//! server, until its header arrived, and in total. Up to version 1.6 they are `Tq/Tw/Tc/Tr/Tt`, which are the same for the first
-//! request of a connection. -1 is a phase that was not reached. A `+` before the last (`option logasap`)
-//! means that the response was not complete when the line was written: then there is no latency.
+//! The five times are `TR/Tw/Tc/Tr/Ta` in milliseconds, up to version 1.6 `Tq/Tw/Tc/Tr/Tt`. -1 is a
+//! phase that was not reached. With a `+` before the last (`option logasap`) the response was not
+//! complete: then there is no latency.
 
 use super::{
     Parser, Problem, Taken,
@@ -13,13 +12,11 @@ use super::{
 };
 use crate::{Metric, unit::nanoseconds};
 
-/// Takes lines.
 pub(super) struct Haproxy {
     clock: Clock,
     unfinished: u64,
 }
 
-/// The parts of a line after the date, up to the request.
 struct Parts<'l> {
     frontend: &'l str,
     backend: &'l str,
@@ -38,7 +35,7 @@ impl Haproxy {
         Self { clock, unfinished: 0 }
     }
 
-    /// The moment in brackets, and where the text behind it begins; `None` for a message of another kind.
+    /// The moment in brackets, and where the text after it begins; `None` for another message.
     fn moment(&self, line: &[u8]) -> Option<(u64, usize)> {
         memchr::memchr_iter(b'[', line).find_map(|at| {
             let (ns, length) = self.clock.read(&line[at + 1..])?;
@@ -48,7 +45,6 @@ impl Haproxy {
     }
 }
 
-/// Whether a line is one of an HTTP log.
 pub(super) fn is_line(line: &[u8]) -> bool {
     let haproxy = Haproxy::new();
     let Some((_, at)) = haproxy.moment(line) else { return false };
@@ -107,7 +103,7 @@ impl Parser for Haproxy {
         if let (Some(receive), Some(queue), Some(connect), Some(response)) =
             (receive, queue, connect, response)
         {
-            // The time in queues is no phase of a sample, but a part of the ttfb.
+            // The time in queues is a part of the ttfb, but no phase.
             let ttfb = receive + queue + connect + response;
             found.exact.push((Metric::Ttfb, ttfb));
             found.sample.stated_ns.insert(Metric::Ttfb, nanoseconds(ttfb));
@@ -156,7 +152,7 @@ impl Parser for Haproxy {
     }
 }
 
-/// A phase: `None` if it was not reached. The outer `None` is something else.
+/// `None` if it was not reached. The outer `None` is something else.
 fn milliseconds(text: &str) -> Option<Option<f64>> {
     match text.strip_prefix('-') {
         Some("1") => Some(None),
@@ -165,8 +161,8 @@ fn milliseconds(text: &str) -> Option<Option<f64>> {
     }
 }
 
-/// The state names the side that ended the session, and the phase. A client that left got no response, and a response that was cut
-/// off in its body (`D`) is a failure; a 503 of HAProxy is a response.
+/// A client that left got no response, and a response that was cut off in its body (`D`) is a
+/// failure; a 503 of HAProxy is a response.
 fn fail(parts: &Parts<'_>, found: &mut Fields<'_>) {
     let state = parts.state;
     let mut letters = state.bytes();
@@ -188,7 +184,6 @@ mod tests {
         read::json::testing::{phases, read},
     };
 
-    /// As the manual shows one, with the prefix of syslog.
     const LINE: &str = r#"Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in~ static/srv1 10/5/30/69/121 200 2750 - - ---- 1/1/1/1/0 0/0 {a #22b#22 c|} {} "GET /index.html?x=1 HTTP/1.1""#;
 
     #[test]
@@ -197,7 +192,6 @@ mod tests {
         assert_eq!(kept.format, Some(Format::Access(AccessFormat::Haproxy)));
         let sample = &kept.samples[0];
         assert_eq!(phases(sample), [-1.0, 30.0, -1.0, 10.0, 69.0, 7.0]);
-        // 5 ms in a queue lie before the first byte.
         assert_eq!((sample.latency_ns, sample.get(Metric::Ttfb)), (Some(121_000_000), Some(114_000_000)));
         // date -u -d "2009-02-06 12:14:14" +%s
         assert_eq!(sample.started_ns, Some(1_233_922_454_655_000_000));
@@ -214,7 +208,7 @@ mod tests {
         assert!(kept.warnings[0].contains("count as UTC"), "{:?}", kept.warnings);
     }
 
-    /// Written by HAProxy 2.6 on a loopback interface, without syslog.
+    /// Written by HAProxy 2.6, without syslog.
     #[test]
     fn what_was_not_reached() {
         let lines = "127.0.0.1:56980 [28/Nov/2026:17:23:46.859] web web/<NOSRV> -1/-1/-1/-1/0 400 0 - - PR-- 1/1/0/0/0 0/0 \"<BADREQ>\"\n\

@@ -1,5 +1,5 @@
-//! Reads the lines of any access log. A line that does not match the format is left out and counted: logs contain messages of
-//! their server, lines of an older format, and lines that two processes wrote into each other.
+//! Reads the lines of any access log. Lines that do not match the format are left out and counted:
+//! logs contain messages, lines of older formats, and interleaved lines.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,6 @@ use crate::{
     },
 };
 
-/// Reads all lines of a log into a sink.
 pub(super) fn read(
     input: Input<'_>,
     options: &Options,
@@ -22,7 +21,6 @@ pub(super) fn read(
     expected: &'static str,
 ) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
-    // Some formats have the names of their variables before the first line, and others show them line by line.
     if let Some(names) = parser.names().filter(|names| !names.is_empty()) {
         check_columns(options, &names, &lines)?;
     }
@@ -91,7 +89,6 @@ pub(super) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Fails if the user specifies a meaning for a missing variable.
 fn check_columns<R: std::io::Read>(
     options: &Options,
     names: &BTreeSet<String>,
@@ -105,7 +102,6 @@ fn check_columns<R: std::io::Read>(
     }
 }
 
-/// Lines that deviate from the format.
 #[derive(Default)]
 struct Wrong {
     count: u64,
@@ -139,5 +135,5 @@ impl Wrong {
 pub(super) const SERVERS_OWN: &str =
     "The times are the server's own: without the handshakes, and without the network to the client.";
 
-/// A file whose first lines all deviate from the format has another format.
+/// A file whose first lines all deviate has another format.
 const ENOUGH: u64 = 1000;

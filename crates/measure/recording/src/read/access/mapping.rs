@@ -8,8 +8,6 @@ use super::{
 };
 use crate::{ColumnMapping, Metric, read::column_mapping::Field};
 
-/// The error of the first mapping that matches none of these variables, duplicates a variable or field, or
-/// has a field that no variable of a log can provide.
 pub(super) fn refused(columns: &[ColumnMapping], names: &BTreeSet<String>) -> Option<Problem> {
     let found = || {
         let shown: Vec<_> =
@@ -36,7 +34,7 @@ pub(super) fn refused(columns: &[ColumnMapping], names: &BTreeSet<String>) -> Op
     })
 }
 
-/// Whether a mapping is for the variable with this name, with or without the signs that mark it as one.
+/// With or without the signs that mark a variable.
 fn is_for(column: &ColumnMapping, name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     column.matches(&name) || column.matches(bare(&name))
@@ -46,7 +44,6 @@ fn bare(name: &str) -> &str {
     name.trim_matches(['$', '%', '@', '{', '}'])
 }
 
-/// The kind of a variable with this name and this usual kind.
 pub(super) fn mapped(columns: &[ColumnMapping], name: &str, kind: Kind) -> Kind {
     if columns.is_empty() {
         return kind;
@@ -79,7 +76,6 @@ fn metric(kind: &Kind) -> Option<(Metric, Scale)> {
 }
 
 impl Parsed {
-    /// The names of its variables.
     pub fn names(&self) -> BTreeSet<String> {
         let fields = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Field(field) => Some(field.name.clone()),
@@ -88,7 +84,6 @@ impl Parsed {
         fields.collect()
     }
 
-    /// The same with the user's meanings.
     pub fn mapped(mut self, columns: &[ColumnMapping]) -> Self {
         for piece in &mut self.pieces {
             if let Piece::Field(field) = piece {
@@ -100,5 +95,4 @@ impl Parsed {
     }
 }
 
-/// Maximum number of names in a message.
 const SHOWN: usize = 20;

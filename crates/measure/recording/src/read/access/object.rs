@@ -1,4 +1,4 @@
-//! Access logs in JSON, an object a line. Each format has a table of its keys; keys of other meanings become labels.
+//! Access logs in JSON, an object a line, with a table of keys for each format.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -19,22 +19,16 @@ use crate::{
     read::json::{Text, problem},
 };
 
-/// The keys of one format.
 pub(super) struct Keys {
     /// An object without any of these is not a request.
     pub required: &'static [&'static str],
-    /// The meaning of a key.
     pub meaning: fn(&str) -> Meaning,
-    /// Sets values that depend on several keys.
     pub finish: fn(&Object, &mut Fields<'_>) -> Result<(), Wrong>,
-    /// A note on the whole file.
     pub note: fn(&Fields<'_>) -> Option<&'static str>,
 }
 
-/// A key with an invalid value, and the expected form.
 pub(super) type Wrong = (&'static str, &'static str);
 
-/// The meaning of a key.
 pub(super) enum Meaning {
     Kind(Kind),
     /// A date, or a number since 1970.
@@ -43,11 +37,10 @@ pub(super) enum Meaning {
     None,
 }
 
-/// Takes the lines of one format.
 pub(super) struct Objects<'o> {
     keys: &'static Keys,
     columns: &'o [ColumnMapping],
-    /// The keys of the objects so far, where the user gives them meanings.
+    /// Empty unless the user gives keys meanings.
     seen: BTreeSet<String>,
     clock: Clock,
 }
@@ -59,7 +52,7 @@ impl<'o> Objects<'o> {
         Self { keys, columns, seen: BTreeSet::new(), clock }
     }
 
-    /// Takes the value of a key. An error is the expected form.
+    /// An error is the expected form.
     fn value(&self, key: &str, value: &str, found: &mut Fields<'_>) -> Result<(), String> {
         if is_absent(value.as_bytes()) {
             return Ok(());
@@ -72,7 +65,6 @@ impl<'o> Objects<'o> {
                     (length == value.len()).then_some((ns, 1_000_000_000))
                 };
                 match instant(value).or_else(local) {
-                    // A log may have several, and a name that means something else is a label.
                     Some((ns, resolution_ns)) => {
                         found.moment(ns, resolution_ns, stamped);
                         return Ok(());
@@ -136,7 +128,6 @@ fn durations(metric: Metric, scale: Scale, value: &str, found: &mut Fields<'_>) 
     Ok(())
 }
 
-/// The position of the value of a key in its line.
 fn place_of(text: &[u8], key: &str) -> usize {
     let quoted = format!("\"{key}\"");
     let Some(at) = memchr::memmem::find(text, quoted.as_bytes()) else { return 0 };
@@ -145,11 +136,10 @@ fn place_of(text: &[u8], key: &str) -> usize {
     after + text[after..].iter().position(is_value).unwrap_or(0)
 }
 
-/// The keys of an object whose values are text or numbers, with the unparsed values; all others are skipped.
+/// Only values that are text or numbers, unparsed.
 pub(super) struct Object(Vec<(String, String)>);
 
 impl Object {
-    /// The value of a key; `None` if it is absent.
     pub fn get(&self, key: &str) -> Option<&str> {
         let (_, value) = self.0.iter().find(|(name, _)| name == key)?;
         Some(value.as_str()).filter(|value| !is_absent(value.as_bytes()))
@@ -180,7 +170,6 @@ impl<'de> Deserialize<'de> for Object {
     }
 }
 
-/// A value as text; a number that has a point keeps it.
 struct Scalar(Option<String>);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -223,8 +212,8 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// nginx's log where its `log_format` makes JSON of it (`escape=json`) with the names of the variables as keys. A log with other
-/// keys needs the format string.
+/// nginx's log whose `log_format` makes JSON (`escape=json`) with the names of the variables as
+/// keys.
 pub(super) static NGINX: Keys =
     Keys { required: &["request_time"], meaning: nginx_meaning, finish: |_, _| Ok(()), note: |_| None };
 
@@ -239,8 +228,6 @@ fn nginx_meaning(key: &str) -> Meaning {
     }
 }
 
-/// Maximum length of a quoted value in a message.
 const SHOWN: usize = 40;
 
-/// Maximum number of stored keys: more than any format has.
 const MOST_KEYS: usize = 1000;

@@ -1,4 +1,4 @@
-//! Formats of access logs for uses that need the requests but not their durations.
+//! Formats of access logs for uses that need no durations.
 
 use super::{AccessLog, format};
 use crate::error::Unknown;

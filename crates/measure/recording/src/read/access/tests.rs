@@ -1,4 +1,4 @@
-//! Lines as nginx and Envoy write them, and where lines and formats go wrong.
+//! Lines of nginx and Envoy, and wrong lines and formats.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn nginx_by_name() {
         (sample.latency_ns, sample.status, sample.body_bytes),
         (Some(250_000_000), Some(200), Some(5316))
     );
-    // 971211336 is the time of the line, and it was written when the request was over.
+    // 971211336 is the end of the request.
     assert_eq!(sample.started_ns, Some(971_211_335_750_000_000));
     assert_eq!(exact.as_slice(), [(Metric::Latency, 250.0)]);
     assert_eq!(
@@ -278,7 +278,6 @@ fn whole_numbers_are_not_taken_for_seconds() {
     assert_eq!(samples[0].0.latency_ns, Some(12_000_000_000));
     assert!(warnings[0].starts_with("1 duration is whole, the first in line 1"), "{warnings:?}");
     assert_eq!(read_as(format, "200 - 0\n").unwrap().1.len(), 1);
-    // Envoy's are milliseconds, and whole.
     assert_eq!(one("%RESPONSE_CODE% %DURATION%", "200 152").latency_ns, Some(152_000_000));
 }
 
@@ -299,7 +298,6 @@ fn nginx_in_json() {
         (Some(Format::Access(AccessFormat::NginxJson)), &[1, 2][..])
     );
     let sample = &kept.samples[0];
-    // The finer of two times, less what the request took.
     assert_eq!((sample.started_ns, sample.latency_ns), (Some(1_741_944_413_339_000_000), Some(250_000_000)));
     assert_eq!(
         (sample.connect_ns, sample.ttfb_ns, sample.last_byte_ns),
@@ -333,7 +331,6 @@ fn nginx_in_json_and_units_and_mistakes() {
     for time in ["0.152", "\"0.152\"", "0.000", "\"-\""] {
         assert!(json(&line(time)).is_ok(), "{time}");
     }
-    // A line that is wrong is left out, unless most are.
     let left_out = |wrong: &str| json(&(line("0.1") + wrong)).unwrap().warnings.remove(0);
     assert_eq!(
         left_out(&line("\"fast\"")),

@@ -1,7 +1,7 @@
 //! Traefik's access log, as JSON and in its common format.
 //!
-//! In JSON, `Duration` and `OriginDuration` are nanoseconds, and `StartUTC` is the begin. The common format is Apache's `combined`, with the
-//! number of requests, the router, the server's URL and whole milliseconds after it.
+//! In JSON, durations are nanoseconds, and `StartUTC` is the begin. The common format is Apache's
+//! `combined`, then the number of requests, the router, the server's URL and whole milliseconds.
 
 use super::{
     format::{Dialect, Kind, Parsed, Scale, Stamped, pieces},
@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{Metric, Unit};
 
-/// The keys of the JSON.
 pub(super) static KEYS: Keys =
     Keys { required: &["Duration"], meaning, finish: |_, _| Ok(()), note: |_| None };
 
@@ -32,7 +31,7 @@ fn meaning(key: &str) -> Meaning {
     }
 }
 
-/// The common format, which does not escape text of clients.
+/// It does not escape text of clients.
 pub(super) fn common() -> Parsed {
     pieces(Dialect::Traefik, COMMON).expect("the format is correct")
 }
@@ -79,7 +78,6 @@ mod tests {
             (Some(Format::Access(AccessFormat::Traefik)), &[1, 3][..])
         );
         let sample = &kept.samples[0];
-        // It writes when the request began.
         assert_eq!(
             (sample.latency_ns, sample.started_ns),
             (Some(12_000_000), Some(1_741_944_413_000_000_000))

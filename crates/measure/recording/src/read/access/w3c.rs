@@ -1,8 +1,8 @@
-//! Logs in the W3C extended format: IIS and CloudFront. `#Fields:` names the columns, and may change within the file.
+//! Logs in the W3C extended format: IIS and CloudFront. `#Fields:` names the columns, and may
+//! change within the file.
 //!
-//! IIS writes `time-taken` in whole milliseconds, from when the first bytes of the request arrived until the last of the response
-//! was acknowledged, or sent (docs: "Field descriptions" of http.sys). CloudFront writes seconds with three decimals. Both write the
-//! time when the request ended, in UTC.
+//! `time-taken` is in whole milliseconds in IIS, in seconds with three decimals in CloudFront. The
+//! time is the end of the request, in UTC.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,11 @@ use super::{
 };
 use crate::{ColumnMapping, Metric, Unit};
 
-/// The columns of the lines that follow a `#Fields:`.
 pub(super) struct Columns<'o> {
     format: AccessFormat,
     mappings: &'o [ColumnMapping],
     clock: Clock,
     columns: Vec<(Column, Field)>,
-    /// The names of the columns so far.
     seen: BTreeSet<String>,
     separator: u8,
 }
@@ -130,10 +128,8 @@ impl Parser for Columns<'_> {
     }
 }
 
-/// Maximum number of stored column names: more than any format has.
 const MOST_NAMES: usize = 1000;
 
-/// The meaning of a field of IIS.
 fn iis(name: &str) -> Kind {
     match name {
         "time-taken" => Kind::Duration(Metric::Latency, Scale::Default(Unit::Ms)),
@@ -142,7 +138,6 @@ fn iis(name: &str) -> Kind {
     }
 }
 
-/// The meaning of a field of CloudFront.
 fn cloudfront(name: &str) -> Kind {
     match name {
         "time-taken" => Kind::Duration(Metric::Latency, Scale::Fixed(Unit::S)),
@@ -190,7 +185,7 @@ mod tests {
             (Some(Format::Access(AccessFormat::Iis)), &[5, 6, 9][..])
         );
         let [first, gone, last] = &kept.samples[..] else { panic!("{:?}", kept.samples) };
-        // The time is when the request ended: date -u -d "2025-03-14 09:26:53" +%s is 1741944413.
+        // The end: date -u -d "2025-03-14 09:26:53" +%s is 1741944413.
         assert_eq!(
             (first.latency_ns, first.started_ns),
             (Some(152_000_000), Some(1_741_944_412_848_000_000))
@@ -198,7 +193,6 @@ mod tests {
         assert_eq!((first.status, first.label("path").as_deref()), (Some(200), Some("/a/b.aspx")));
         assert_eq!(first.label("cs(user-agent)").as_deref(), Some("Mozilla/5.0 (Windows)"));
         assert_eq!(gone.error.as_deref(), Some("the client closed the connection (sc-win32-status 64)"));
-        // The columns changed.
         assert_eq!(
             (last.latency_ns, last.status, last.label("host").as_deref()),
             (Some(7_000_000), Some(500), Some("a.example"))
@@ -220,7 +214,6 @@ mod tests {
         let said = read("#Version: 1.0\n#Fields: date time c-ip time-taken\n2025-03-14 09:26:53 ::1 3\n")
             .unwrap_err();
         assert!(said.contains("W3C extended log of an unknown server"), "{said}");
-        // A unit that the user gives.
         let options = Options { unit: Some(Unit::S), ..Options::default() };
         assert_eq!(read_with(IIS, &options).unwrap().samples[2].latency_ns, Some(7_000_000_000));
     }

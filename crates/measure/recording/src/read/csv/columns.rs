@@ -18,59 +18,40 @@ use crate::{
     },
 };
 
-/// The content of the first row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
-    /// The role of each column; each row must have as many.
+    /// Each row must have as many.
     pub roles: Vec<Role>,
-    /// The metric of the column with [`Role::Value`]; without such a column, the metric that the others are parts of.
+    /// The metric of the column with [`Role::Value`], or else the one that the others are parts of.
     pub metric: Metric,
     pub unit: Unit,
     /// False for a lone column of numbers, whose first row is data.
     pub has_header: bool,
-    /// Which columns have the unit in each cell.
     pub has_units: Vec<bool>,
     pub warnings: Vec<String>,
 }
 
-/// The purpose of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The file's metric.
     Value,
-    /// Another metric.
     Metric(Metric, Unit),
-    /// When the event started.
     Started(Unit),
-    /// When the event started, in a form that the first of its cells shows.
     Moment { header: String, is_label: bool },
-    /// When the event started, as a date.
     Date,
-    /// When it was meant to start.
     Intended(Unit),
-    /// Why it failed.
     Error,
-    /// HTTP status.
     Status,
-    /// The page view it belongs to.
     Page,
-    /// Whether the connection had carried a request before.
+    // Whether the connection had carried a request before.
     Reused,
-    /// Bytes of the body.
     Bytes,
-    /// A label that the sink uses.
     Label(String),
-    /// An ignored column.
     None,
 }
 
 impl Columns {
-    /// Finds the columns by the first row, which is text. `wanted` must exist if it is given; otherwise the
-    /// metric is `latency`, or `ttfb` or its phases, or `total`, or the only metric in the file.
-    ///
-    /// `given` is the delimiter, if the file specifies it, and `next` the row after the first, in which cells
-    /// may have units.
+    /// `given` is the delimiter, if the file specifies it, and `next` the second row.
     pub(super) fn find<R: Read>(
         first: &[u8],
         next: &[u8],
@@ -151,7 +132,7 @@ impl Columns {
     }
 }
 
-/// The purpose of a column, by its name; `None` if it could only be a label that is not requested.
+/// `None` if it could only be a label that is not requested.
 fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
         return mapped_role(mapping, header, options);
@@ -182,7 +163,6 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     }
 }
 
-/// The role of a column with a mapping.
 fn mapped_role(mapping: &ColumnMapping, header: String, options: &Options) -> Option<Role> {
     let unit = unit_of(mapping, options);
     Some(match mapping.field {
@@ -198,8 +178,6 @@ fn mapped_role(mapping: &ColumnMapping, header: String, options: &Options) -> Op
     })
 }
 
-/// What two columns are for that only one can be for, as "with the name "city"". Only the metric's own column is checked
-/// elsewhere.
 fn twice(roles: &[Role]) -> Option<String> {
     let mut seen = BTreeSet::new();
     roles.iter().find_map(|role| {
@@ -219,8 +197,7 @@ fn twice(roles: &[Role]) -> Option<String> {
     })
 }
 
-/// Checks that no two mappings are for one column or one field, that each has one column in the file, and that its unit is
-/// known.
+/// Each mapping must be for one column and one field, and its unit must be known.
 fn check_mappings<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<(), Error> {
     for (index, mapping) in options.columns.iter().enumerate() {
         let header = shown(&mapping.header);
@@ -255,7 +232,6 @@ fn check_mappings<R: Read>(names: &[String], lines: &Lines<R>, options: &Options
     Ok(())
 }
 
-/// Of several columns with times of start, one whose name has a unit counts, or else the first.
 fn keep_one_start(roles: &mut [Role]) {
     let has_unit = roles.iter().any(|role| matches!(role, Role::Started(_)));
     let moments = roles.iter_mut().filter(|role| matches!(role, Role::Moment { .. }));
@@ -270,8 +246,7 @@ impl Role {
         }
     }
 
-    /// The format of times, from the first one: dates, or numbers since 1970 whose magnitude determines their
-    /// unit.
+    /// Dates, or numbers since 1970 whose magnitude determines their unit.
     pub(super) fn of_time(text: &str) -> Option<Self> {
         if date(text).is_some() {
             return Some(Self::Date);
@@ -286,8 +261,8 @@ impl Role {
     }
 }
 
-/// Whether TTFB is the default metric, as in any format: its phases exist, and there is neither a latency nor
-/// a TTFB column. A wait alone is a wait.
+/// Whether TTFB is the default metric: its phases exist, and neither a latency nor a TTFB column. A
+/// wait alone is a wait.
 fn is_ttfb(roles: &[Role]) -> bool {
     let metrics = || {
         roles.iter().filter_map(|role| if let Role::Metric(metric, _) = role { Some(*metric) } else { None })
@@ -297,7 +272,6 @@ fn is_ttfb(roles: &[Role]) -> bool {
         && is_made_of(roles, Metric::Ttfb)
 }
 
-/// Whether there is no column of the metric, but columns of all its phases.
 fn is_made_of(roles: &[Role], metric: Metric) -> bool {
     let has = |wanted: Metric| {
         roles.iter().any(|role| matches!(role, Role::Metric(metric, _) if *metric == wanted))
@@ -314,7 +288,7 @@ fn is_made_of(roles: &[Role], metric: Metric) -> bool {
     }
 }
 
-/// A column of times: its stem and its unit, which the user may give if the name has no unit.
+/// The user may give the unit if the name has none.
 fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
     if let Some(mapping) = options.columns.iter().find(|mapping| mapping.matches(name)) {
         let Field::Metric(metric) = mapping.field else { return None };
@@ -338,7 +312,6 @@ fn looks_like_data(name: &str) -> bool {
 
 type Choice = (usize, Metric, Unit, Option<String>);
 
-/// The column of the metric.
 fn choose<R: Read>(
     names: &[String],
     has_units: &[bool],
@@ -396,7 +369,6 @@ fn choose<R: Read>(
     ))
 }
 
-/// The metric of the mappings, if only one of them is for a metric.
 fn only_mapped_metric(options: &Options) -> Option<Metric> {
     let mut metrics = options.columns.iter().filter_map(|mapping| match mapping.field {
         Field::Metric(metric) => Some(metric),
@@ -424,16 +396,13 @@ fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> E
     Error::Metric { place: lines.place(lines.number(), 1), found, expected }
 }
 
-/// The stems of the columns of times at which events started, and were meant to.
 const STARTED: &str = "started";
 const INTENDED: &str = "intended";
 
-/// Columns of times without a unit in their names.
+/// Without a unit in their names.
 const MOMENTS: [&str; 9] =
     ["started", "timestamp", "@timestamp", "time", "datetime", "date", "ts", "start_time", "started_at"];
 
-/// A first row with a number per this many cells is data.
 const MOST_NAMES_A_NUMBER: usize = 4;
 
-/// Maximum number of columns in a message.
 const SHOWN: usize = 20;

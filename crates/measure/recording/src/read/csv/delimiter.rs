@@ -1,6 +1,6 @@
 //! What separates the cells of a row.
 
-/// The delimiter that a first line "sep=;" names, as spreadsheets write and read it.
+/// "sep=;", as spreadsheets write it.
 pub(super) fn of_line(text: &[u8]) -> Option<u8> {
     let text = text.trim_ascii_end();
     let text = text.strip_prefix(b"\"").unwrap_or(text);
@@ -13,7 +13,6 @@ pub(super) fn of_line(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// The first of tab, comma and semicolon that the first row has outside of quotes: names without quotes contain none of them.
 pub(super) fn of_header(first: &[u8]) -> u8 {
     let candidates = [b'\t', b',', b';'];
     let outside: Vec<u8> = first.split(|&byte| byte == b'"').step_by(2).flatten().copied().collect();

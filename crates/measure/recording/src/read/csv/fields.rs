@@ -1,8 +1,7 @@
 //! The fields of one row.
 
-/// The fields of a row, each with its offset. A field in double quotes may contain delimiters, and doubled
-/// quotes; the outer quotes are removed, the inner quotes are left unchanged. A quoted field ends on its
-/// line; [`is_unclosed`] detects one that does not.
+/// With their offsets. The outer quotes are removed, doubled ones inside are unchanged.
+/// [`is_unclosed`] detects a quoted field that does not end on its line.
 pub(super) fn fields(row: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
@@ -22,13 +21,10 @@ pub(super) fn fields(row: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// Where the first field begins whose quote is not closed on its row.
 pub(super) fn unclosed_quote(row: &[u8], delimiter: u8) -> Option<usize> {
     fields(row, delimiter).map(|(at, _)| at).find(|&at| is_unclosed(&row[at..], delimiter))
 }
 
-/// Whether the next field of a row begins with a quote that is never closed. A quote that is closed in
-/// mid-field is plain text.
 pub(super) fn is_unclosed(rest: &[u8], delimiter: u8) -> bool {
     rest.strip_prefix(b"\"").is_some_and(|inner| closing_quote(inner, delimiter) == Err(Open))
 }
@@ -37,8 +33,7 @@ pub(super) fn is_unclosed(rest: &[u8], delimiter: u8) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open;
 
-/// The position of the quote that ends a field, before a delimiter or the row's end; `None` if other text
-/// follows it.
+/// `None` if other text than a delimiter follows the quote.
 fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     let mut from = 0;
     loop {
@@ -52,11 +47,9 @@ fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     }
 }
 
-/// The cells of a row, for formats with few rows.
 pub(in crate::read) struct Cells {
-    /// Without quotes, those inside included once.
+    /// Without the outer quotes, and doubled ones once.
     pub texts: Vec<String>,
-    /// Where each begins.
     pub places: Vec<usize>,
 }
 
@@ -98,7 +91,6 @@ mod tests {
         assert_eq!(texts(r#""say ""hi"", please",2"#), [r#"say ""hi"", please"#, "2"]);
         assert_eq!(texts("\"\",2"), ["", "2"]);
         assert_eq!(texts("2,\"\""), ["2", ""]);
-        // Closed in mid-field: not quoted at all.
         assert_eq!(texts(r#""a"b,2"#), [r#""a"b"#, "2"]);
         assert_eq!(texts(r#""a""#), ["a"]);
     }

@@ -1,4 +1,4 @@
-//! CSV as people and programs write it, and everything that must be refused.
+//! CSV as people and programs write it, and what must be refused.
 
 use std::path::Path;
 
@@ -12,12 +12,10 @@ fn read_wanted(text: impl AsRef<[u8]>, wanted: &Wanted) -> Result<Series, String
     decode_series(text.as_ref(), Path::new("side.csv"), wanted).map_err(|error| error.to_string())
 }
 
-/// The values, which a small file keeps exactly.
 fn values(series: &Series) -> &[f64] {
     series.values.exact().unwrap()
 }
 
-/// The warnings as sentences.
 fn warnings(series: &Series) -> Vec<String> {
     series.doubts.iter().filter(|doubt| !doubt.invalidates()).map(ToString::to_string).collect()
 }
@@ -54,7 +52,6 @@ fn a_column_of_other_numbers_is_named_and_not_read_as_times() {
     assert_eq!(series.started_s, None);
     let [warning] = &warnings(&series)[..] else { panic!("{:?}", warnings(&series)) };
     assert!(warning.starts_with("The column \"time\" has neither dates nor times since 1970"), "{warning}");
-    // A column whose name has a unit goes before it.
     let series = read("time,started_s,latency_ms\n0.5,0,1\n0.7,1,2\n");
     assert_eq!(series.started_s.as_deref(), Some(&[0.0, 1.0][..]));
     assert!(warnings(&series).is_empty());
@@ -71,13 +68,11 @@ fn decimal_commas_where_columns_have_another_delimiter() {
 
 #[test]
 fn spreadsheets() {
-    // The delimiter on a separate line, also in quotes, and a tab.
     assert_eq!(values(&read("sep=;\nlatency_ms;city\n1,5;Oslo\n")), [1.5]);
     assert_eq!(values(&read("\"SEP=|\"\r\nlatency_ms|note\r\n1.5|a;b\r\n")), [1.5]);
     assert_eq!(values(&read("sep=\t\nlatency_ms\tcity\n1.5\tOslo\n")), [1.5]);
     let refused = refused("sep=;\nlatency_ms;city\nx;Oslo\n");
     assert!(refused.starts_with("side.csv:3:1: found \"x\""), "{refused}");
-    // Lone carriage returns.
     assert_eq!(values(&read("latency_ms,city\r1.5,Oslo\r2.5,Lima\r")), [1.5, 2.5]);
     assert_eq!(values(&read("latency_ms\r1.5\r2.5")), [1.5, 2.5]);
 }
@@ -99,14 +94,11 @@ fn units_in_headers_and_cells() {
     assert_eq!(values(&read("latency,city\n12ms,Oslo\n1.5 s,Lima\n880us,Lima\n")), [12.0, 1500.0, 0.88]);
     assert_eq!(values(&read("latency\n12ms\n1.5s\n")), [12.0, 1500.0]);
     assert_eq!(values(&read("latency;city\n1,5 ms;Oslo\n2,5 s;Lima\n")), [1.5, 2500.0]);
-    // A unit in a cell goes before the header's.
     assert_eq!(values(&read("latency_ms\n12\n1.5s\n")), [12.0, 1500.0]);
     assert_eq!(values(&read_columns("when,took\n1,12ms\n", &["latency=took"]).unwrap()), [12.0]);
-    // A lone phase is not the number that is meant.
     for text in ["total time,dns\n2ms,1ms\n", "Total time (ms),DNS (ms)\n2,1\n"] {
         assert!(refused(text).contains("such as latency_ms (or"), "{text}");
     }
-    // Next to cells with units, a cell without one is invalid.
     let refused = refused("latency\n12ms\n900\n");
     assert_eq!(
         refused,
@@ -161,7 +153,6 @@ fn tabs_and_semicolons() {
     assert_eq!(values(&read("city;latency_ms\nOslo;7\n")), [7.0]);
 }
 
-/// Named where it began, and not as a row of too many or too few columns.
 #[test]
 fn a_quote_that_is_not_closed_is_named() {
     let said = "found a double quote that is not closed on its line; expected another double quote at the cell's end (a cell \
@@ -171,17 +162,14 @@ fn a_quote_that_is_not_closed_is_named() {
         ("latency_ms,city\n7,Oslo\n8,\"Lima\n", "3:3"),
         ("latency_ms,city\n7,\"Os\"\"lo\n", "2:3"),
         ("latency_ms,\"city\n7,Oslo\n", "1:12"),
-        // A cell that continues on the next line.
         ("latency_ms,note\n7,\"a\nb\"\n", "2:3"),
     ] {
         assert_eq!(refused(text), format!("side.csv:{place}: {said}"));
     }
-    // The neighbours: a quote in mid-cell is text, and so are two of them in quotes.
     let series = read("latency_ms,size\n7,5\" disk\n8,\"5\"\" disk\"\n9,\"\"\n");
     assert_eq!(values(&series), [7.0, 8.0, 9.0]);
 }
 
-/// `longhaul convert` preserves everything.
 #[test]
 fn reuse_and_size_are_no_labels() {
     let text = "latency_ms,reused,body_bytes\n1,reused,500\n2,new,\n3,perhaps,many\n";
@@ -212,7 +200,6 @@ fn numbers_without_a_header() {
     assert!(refused("1,2\n3,4\n").contains("2 columns of numbers and no header row"));
 }
 
-/// Phases of hey and of ab, whose totals have names that are not known.
 #[test]
 fn a_lone_phase_without_a_unit_is_not_the_latency() {
     for text in [
@@ -242,12 +229,10 @@ fn columns_may_be_named() {
     let series = read_columns(hey, &["latency=Response-Time:s", "started=offset:s"]).unwrap();
     assert_eq!((series.metric, values(&series)), (Metric::Latency, &[500.0, 1500.0][..]));
     assert_eq!(series.started_s.as_deref(), Some(&[0.0, 2.0][..]));
-    // A mapping replaces a column that has its meaning by name. The only mapped metric is the default one.
     let text = "latency_ms,wait_ms,a wait,timestamp,when\n1,2,3,x,2025-03-14T09:26:53Z\n";
     let series = read_columns(text, &["wait=a wait:us", "started=when"]).unwrap();
     assert_eq!((series.metric, values(&series)), (Metric::Wait, &[0.003][..]));
     assert!(series.started_s.is_some() && warnings(&series).is_empty());
-    // JMeter's latency is the time to the first byte.
     let jmeter = "timeStamp,elapsed,label,responseCode,success,Latency\n1741944600000,12,home,200,true,7\n";
     assert_eq!(values(&read_columns(jmeter, &["ttfb=Latency:ms"]).unwrap()), [7.0]);
     assert_eq!(values(&read(jmeter)), [12.0]);
@@ -307,7 +292,6 @@ fn two_columns_of_one_name_are_refused_where_it_matters() {
         let refused = read_wanted(format!("{header}\n1,2,3\n"), &by).unwrap_err();
         assert!(refused.ends_with(expected), "{refused}");
     }
-    // Nothing looks at the column.
     assert_eq!(values(&read("latency_ms,city,city\n1,2,3\n")), [1.0]);
 }
 
@@ -371,7 +355,6 @@ fn a_last_line_without_an_end() {
     assert_eq!(values(&read("latency_ms\n1\n23")), [1.0, 23.0]);
     assert_eq!(warnings(&read("latency_ms\n1\n23")), warning);
     assert_eq!(warnings(&read("latency_ms,x\n1,2\n3,4")), warning);
-    // An incomplete file is refused.
     assert!(refused("latency_ms\n1\n23.").starts_with("side.csv:3:1: found \"23.\""));
     assert!(refused("latency_ms\n1\n2e").starts_with("side.csv:3:1: found \"2e\""));
     assert!(refused("x,latency_ms\n1,2\n3,").starts_with("side.csv:3:3: found \"\""));
@@ -400,7 +383,6 @@ fn what_is_no_number_is_refused_with_its_place() {
         refused("started_s,latency_ms\n-1,2\n").contains(":2:1: found \"-1\"; expected a number of seconds")
     );
     assert!(refused("latency_s\n1e308\n").contains("a number of seconds from 0 to 1e12"));
-    // A first row of broken data is not mistaken for a header.
     assert!(refused("-1\n2\n").starts_with("side.csv:1:1: found \"-1\""));
     assert!(refused("nan\n2\n").starts_with("side.csv:1:1: found \"nan\""));
 }
@@ -439,7 +421,6 @@ fn what_is_not_text() {
 fn a_unit_that_the_name_does_not_give() {
     let micro = Wanted { unit: Some(Unit::Us), ..Wanted::default() };
     assert_eq!(values(&read_wanted("latency,city\n1500,Oslo\n", &micro).unwrap()), [1.5]);
-    // A name that gives a unit is believed.
     assert_eq!(values(&read_wanted("latency_s\n0.5\n", &micro).unwrap()), [500.0]);
     let bare = read_wanted("1500\n", &micro).unwrap();
     assert_eq!((values(&bare), warnings(&bare).len()), (&[1.5][..], 0));

@@ -9,8 +9,7 @@ use crate::{
     },
 };
 
-/// Which columns have the unit in each cell, as the cells of the first row show. Their headers or mappings get a unit too: in
-/// which unit such a cell is kept does not matter.
+/// As the cells of the first row show. Their headers or mappings get a unit too.
 pub(super) fn with_units<'f>(
     names: &mut [String],
     options: &mut Options,
@@ -32,7 +31,6 @@ pub(super) fn with_units<'f>(
     has_units
 }
 
-/// Whether a header without a unit, in lower case, is of a time, by its name or a mapping.
 fn is_time(name: &str, options: &Options) -> bool {
     let mapping = options.columns.iter().find(|mapping| mapping.matches(name));
     match mapping {
@@ -41,12 +39,11 @@ fn is_time(name: &str, options: &Options) -> bool {
     }
 }
 
-/// The unit of a column with a mapping, from the mapping, the header or the options.
 pub(super) fn unit_of(mapping: &ColumnMapping, options: &Options) -> Option<Unit> {
     mapping.unit.or_else(|| named_unit(&mapping.header).map(|(_, unit)| unit)).or(options.unit)
 }
 
-/// A header's stem and its unit: "latency_ms", "latency (ms)" or "latency [ms]", in lower case.
+/// "latency_ms", "latency (ms)" or "latency [ms]", in lower case.
 pub(super) fn named_unit(header: &str) -> Option<(&str, Unit)> {
     let in_brackets = || {
         let (stem, unit) = header.strip_suffix([')', ']'])?.rsplit_once(['(', '['])?;
@@ -62,10 +59,9 @@ pub(super) fn named_unit(header: &str) -> Option<(&str, Unit)> {
     Unit::of(header).or_else(in_brackets).filter(|(stem, _)| is_name(stem))
 }
 
-/// Whether a header can be the name of a column, and not data or a sentence that happens to end like a unit, as in "en_us".
+/// Not data or a sentence that happens to end like a unit, as in "en_us".
 fn is_name(stem: &str) -> bool {
     !stem.starts_with(|letter: char| letter.is_ascii_digit()) && stem.split_whitespace().count() <= MOST_WORDS
 }
 
-/// Headers of spreadsheets have some words; messages have more.
 const MOST_WORDS: usize = 5;

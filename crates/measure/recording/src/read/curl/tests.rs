@@ -1,4 +1,4 @@
-//! Transfers as curl 7.88 and 8.12 write them, and everything that must be refused.
+//! Transfers of curl 7.88 and 8.12, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::{
 /// curl 8: new connection, with TLS.
 const FRESH: &str = r#"{"certs":"","conn_id":0,"content_type":"text/html","errormsg":null,"exitcode":0,"filename_effective":"/dev/null","ftp_entry_path":null,"http_code":200,"http_connect":0,"http_version":"2","local_ip":"198.51.100.4","local_port":59806,"method":"GET","num_certs":3,"num_connects":1,"num_headers":4,"num_redirects":0,"num_retries":0,"proxy_ssl_verify_result":0,"redirect_url":null,"referer":null,"remote_ip":"192.0.2.7","remote_port":443,"response_code":200,"scheme":"https","size_download":1103,"size_header":156,"size_request":79,"size_upload":0,"speed_download":9459,"speed_upload":0,"ssl_verify_result":0,"time_appconnect":0.070500,"time_connect":0.030250,"time_namelookup":0.010100,"time_posttransfer":0.071500,"time_pretransfer":0.071000,"time_queue":0.000100,"time_redirect":0.000000,"time_starttransfer":0.121500,"time_total":0.131750,"tls_earlydata":0,"url":"https://a.example:8443/x","url.host":"a.example","url_effective":"https://a.example:8443/x","urlnum":0,"xfer_id":0,"curl_version":"libcurl/8.12.1 OpenSSL/3.0.19"}"#;
 
-/// curl 7.88: the connection was there already, without the stamps of later versions.
+/// curl 7.88: a reused connection, without the stamps of later versions.
 const REUSED: &str = r#"{"errormsg":null,"exitcode":0,"http_code":200,"http_version":"1.1","method":"GET","num_connects":0,"num_redirects":0,"remote_ip":"192.0.2.7","response_code":200,"scheme":"HTTPS","size_download":1103,"time_appconnect":0.000021,"time_connect":0.000020,"time_namelookup":0.000020,"time_pretransfer":0.000071,"time_redirect":0.000000,"time_starttransfer":0.030071,"time_total":0.031071,"url":"https://a.example/","url_effective":"https://a.example/","urlnum":1}"#;
 
 const REFUSED: &str = r#"{"errormsg":"Failed to connect to 127.0.0.1 port 1 after 0 ms","exitcode":7,"http_code":0,"http_version":"0","num_connects":0,"num_redirects":0,"response_code":0,"scheme":null,"size_download":0,"time_appconnect":0.000000,"time_connect":0.000000,"time_namelookup":0.000017,"time_pretransfer":0.000000,"time_redirect":0.000000,"time_starttransfer":0.000000,"time_total":0.000099,"url":"http://127.0.0.1:1/"}"#;
@@ -88,7 +88,6 @@ fn stamps_out_of_order_are_no_phases() {
     );
     assert_eq!(phases(&backwards), [500.0, -1.0, -1.0, -1.0, -1.0, -1.0]);
     assert_eq!(backwards.last_byte_ns, Some(600_000_000));
-    // Its parts are unknown, but not the first byte.
     assert_eq!(one("{\"time_starttransfer\":0.7,\"http_code\":200}").ttfb_ns, Some(700_000_000));
 }
 

@@ -1,4 +1,4 @@
-//! HAR as Chrome, Firefox and others export it, and everything that must be refused.
+//! HAR of Chrome, Firefox and others, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::{
     read::json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
 };
 
-/// As Chrome writes it: `ssl` inside of `connect`, `_` fields, a body.
+/// `ssl` inside of `connect`, `_` fields, a body.
 const CHROME: &str = r#"{
   "log": {
     "version": "1.2",
@@ -59,7 +59,7 @@ fn timed(time: &str, timings: &str) -> String {
     entry(&format!("\"response\":{{\"status\":200}},\"time\":{time},\"timings\":{{{timings}}}"))
 }
 
-/// -1 and null are absent. An entry with another number below 0 is left out and named.
+/// An entry with another number below 0 is left out and named.
 #[test]
 fn only_minus_one_is_absent() {
     let parts = ["dns", "connect", "ssl", "send", "wait", "receive"];
@@ -76,7 +76,6 @@ fn only_minus_one_is_absent() {
     }
     assert!(read(timed("-1", "\"wait\":30")).is_ok());
     assert!(read(timed("-3", "\"wait\":30")).unwrap_err().contains("the time -3,"));
-    // Chrome writes it where its clocks differ, and it is in no phase.
     let blocked = read(timed("50", "\"blocked\":-0.197,\"wait\":30")).unwrap();
     assert_eq!(blocked.samples[0].last_byte_ns, Some(50_000_000));
     assert!(
@@ -153,14 +152,12 @@ fn playwright_has_tls_within_connect_and_twice_in_time() {
     assert_eq!((sample.get(Metric::Ttfb), sample.last_byte_ns), (Some(88_000_000), Some(93_000_000)));
 }
 
-/// Bodies may have any size, because they are not read. Everything that is read is bounded, and so is nesting.
 #[test]
 fn long_texts_are_bounded() {
     let long = "x".repeat(3 << 20);
     let body =
         entry(&format!("\"response\":{{\"status\":200,\"content\":{{\"text\":\"{long}\"}}}},\"time\":5"));
     assert_eq!(read(&body).unwrap().samples[0].last_byte_ns, Some(5_000_000));
-    // Positions after it include the skipped bytes.
     let behind = body.replace("\"time\":5", "\"time\":true");
     let column = behind.find("\"time\":true").unwrap() + "\"time\":true".len();
     let said = read(&behind).unwrap_err();
@@ -173,10 +170,8 @@ fn long_texts_are_bounded() {
     ] {
         let said = read(&text).unwrap_err();
         assert!(said.contains("the text is longer than 1048576 bytes") && said.len() < 300, "{said}");
-        // Where the text ends.
         assert!(said.starts_with("x:1:3145"), "{said}");
     }
-    // A quoted text does not fill the screen.
     let said = read(entry(&format!("\"time\":\"{}\"", "y".repeat(5000)))).unwrap_err();
     assert!(said.contains("invalid type: string") && said.contains("...") && said.len() < 500, "{said}");
     let deep = entry(&format!("\"x\":{}", "[".repeat(100_000)));
@@ -205,7 +200,6 @@ fn as_chrome_writes_it() {
     // 10 + 20.25 + 40.25 + 0.25 + 50.
     assert_eq!(fresh.get(Metric::Ttfb), Some(120_750_000));
     assert_eq!((fresh.status, fresh.body_bytes, fresh.reused), (Some(200), Some(5120), Some(false)));
-    // page_7 is the first of the pages, though the second to be named by an entry.
     assert_eq!((fresh.page, samples[1].page), (Some(1), Some(0)));
     let label = |index: usize, name| samples[index].label(name).map(String::from);
     for (name, value) in [
@@ -235,9 +229,7 @@ fn firefox_writes_ssl_beside_connect() {
     assert_eq!(phases(&one(timed("78", beside))), [2.0, 10.0, 20.0, 0.0, 40.0, 5.0]);
     let longer = one(timed("0", "\"connect\":20,\"ssl\":30,\"send\":1,\"wait\":1,\"receive\":1"));
     assert_eq!((longer.connect_ns, longer.tls_ns), (Some(20_000_000), Some(30_000_000)));
-    // Without a time, the sum of the phases.
     assert_eq!(longer.last_byte_ns, Some(53_000_000));
-    // From its cache: zeros that are not measurements.
     let cached = one(timed(
         "0",
         "\"blocked\":0,\"dns\":0,\"connect\":0,\"ssl\":0,\"send\":0,\"wait\":0,\"receive\":0",
@@ -245,7 +237,7 @@ fn firefox_writes_ssl_beside_connect() {
     assert_eq!((phases(&cached), cached.last_byte_ns, cached.reused), ([-1.0; 6], None, None));
 }
 
-/// Of an export of Chrome of 2016: 35 ms of `time` are in no part, and no part is missing.
+/// An export of Chrome of 2016: 35 ms of `time` are in no part.
 #[test]
 fn ssl_is_beside_connect_only_where_the_sum_says_so() {
     let timings = "\"blocked\":0.847,\"dns\":0.003,\"connect\":63.639,\"ssl\":31.423,\"send\":0.066,\"wait\":405.896,\"receive\":0.472";
@@ -282,7 +274,6 @@ fn what_was_not_measured_is_absent() {
         one(timed("51", "\"dns\":-1,\"connect\":-1,\"ssl\":-1,\"send\":0,\"wait\":50,\"receive\":1"));
     assert_eq!(phases(&reused), [-1.0, -1.0, -1.0, 0.0, 50.0, 1.0]);
     assert_eq!((reused.reused, reused.last_byte_ns), (Some(true), Some(51_000_000)));
-    // A QUIC handshake: what browsers call TLS is all of the connect.
     let handshake = timed("61", "\"connect\":30,\"ssl\":30,\"send\":0,\"wait\":30,\"receive\":1");
     for (protocol, quic) in [("h3", Some(30_000_000)), ("HTTP/3.0", Some(30_000_000)), ("h2", None)] {
         let version = format!("\"status\":200,\"httpVersion\":\"{protocol}\"");
@@ -302,7 +293,6 @@ fn what_was_not_measured_is_absent() {
         (vec![-1.0, 7.0, -1.0], Some(7_000_000))
     );
     assert_eq!(one(entry("\"time\":5")).error.as_deref(), Some("no response"));
-    // Custom fields may contain anything.
     assert_eq!(
         one(entry("\"_error\":{\"a\":[1]},\"_fromCache\":false,\"response\":{\"status\":200}")).error,
         None
@@ -334,7 +324,7 @@ fn what_is_broken_is_named() {
     assert_eq!(refused_by_sink(two), "cannot write line 2 of the recording");
 }
 
-/// A file that is made while it is read: as many entries as wanted, each with a body of 64 KiB.
+/// Generated while it is read: entries with bodies of 64 KiB.
 struct Endless {
     entries: u32,
     part: Vec<u8>,

@@ -1,24 +1,20 @@
 //! Converts points of a distribution to buckets.
 //!
-//! A point is a percentile with its value, and the number of events that are at most that value. So the
-//! events from the rank of the percentile up to that number have the value. The values of the events between
-//! two points are unknown. They count at the middle, except the smallest of them, which counts at the lower
-//! point: a percentile is between two neighbouring events, and so each listed percentile is reproduced
-//! exactly.
+//! A point is a percentile with its value, and the number of events that are at most that value.
+//! The events between two points count at the middle, except the smallest of them, which counts at
+//! the lower point: so each listed percentile is reproduced exactly.
 
 use crate::{Bucket, Counts};
 
-/// A percentile with its value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
     pub(super) value_ms: f64,
-    /// The share of events, 0..=1.
+    /// 0..=1.
     pub(super) share: f64,
-    /// How many events are at most the value.
     pub(super) total: u64,
 }
 
-/// The buckets between points in ascending order, and the maximum relative error of an event's value.
+/// The points ascend. Also returns the maximum relative error of a value.
 pub(super) fn buckets(points: &[Point]) -> (Vec<Bucket>, f64) {
     let mut buckets = Vec::<Bucket>::new();
     let (mut below_ms, mut before, mut widest) = (0.0, 0, 0.0_f64);

@@ -1,4 +1,4 @@
-//! Tables as the Java library and wrk2 print them, and what breaks in them.
+//! Tables of the Java library and wrk2, and what breaks in them.
 
 use std::path::Path;
 
@@ -36,7 +36,6 @@ fn refused(text: &str) -> String {
     read_with(text, None).unwrap_err()
 }
 
-/// The value at which as many events are counted.
 fn at(counts: &Counts, events: f64) -> f64 {
     let mut seen = 0;
     let reached = counts.buckets.iter().find(|bucket| {
@@ -68,7 +67,6 @@ fn the_deviation_of_the_mean_is_reported() {
     let (counts, warnings) = read(JAVA);
     let sum: f64 = counts.buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum();
     let mean = sum / 900.0;
-    // The middles are nearer to the truth than the rows, whose mean is 21 % above it.
     assert!((mean / 16.712 - 1.0).abs() < 0.1, "{mean}");
     assert_eq!(warnings[0], "The file does not name its unit; its values are read as milliseconds.");
     let expected = format!(
@@ -105,7 +103,7 @@ fn what_wrk2_prints_around_it() {
     assert_eq!((counts.buckets[1].low_ms, counts.buckets[1].high_ms), (1.0, 2.0));
     // An event that counts at 1 may have 2.
     assert_eq!(counts.relative_error, Counts::LARGEST_ERROR);
-    // (2 + 70.5 + 4 + 85.5 + 5 + 26 + 4) / 100 = 1.97; wrk2 always prints milliseconds, so there is no warning about the unit.
+    // (2 + 70.5 + 4 + 85.5 + 5 + 26 + 4) / 100 = 1.97.
     assert_eq!(
         warnings,
         [
@@ -113,7 +111,6 @@ fn what_wrk2_prints_around_it() {
              value. The mean comes out as 1.97 ms, 10.5 % below the 2.20 ms that the file states."
         ]
     );
-    // Without a footer, and with a second table of uncorrected latencies.
     let text = format!("{head}{ROWS}  960001 requests in 1.00m, 117.30MB read\n{head}{ROWS}{foot}");
     let (again, warnings) = read(&text);
     assert_eq!(again.buckets, counts.buckets);

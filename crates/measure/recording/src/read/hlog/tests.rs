@@ -1,11 +1,10 @@
-//! Logs of the Java library, read like the library reads them; damaged logs; and ambiguous logs.
+//! Logs of the Java library, damaged logs, and ambiguous logs.
 
 use std::path::Path;
 
 use super::*;
 use crate::{Event, Format, decode, histogram::encoding::encode};
 
-/// Keeps its input.
 #[derive(Default)]
 struct Kept(Vec<Counts>);
 
@@ -33,8 +32,8 @@ fn read(text: impl AsRef<[u8]>) -> (Vec<Counts>, Vec<String>) {
     read_with(text, Some(Unit::Ns)).unwrap()
 }
 
-/// Count, and the middle of the bucket that the percentile falls into, ns: what Java's `getValueAtPercentile` gives is
-/// the upper end of the same bucket.
+/// The middle of the bucket of the percentile, ns: `getValueAtPercentile` of Java gives the upper
+/// end of the same bucket.
 fn count_and_percentile<'c>(counts: impl IntoIterator<Item = &'c Counts>, percentile: f64) -> (u64, f64) {
     let mut buckets: Vec<Bucket> = counts.into_iter().flat_map(|counts| counts.buckets.clone()).collect();
     buckets.sort_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
@@ -48,7 +47,6 @@ fn count_and_percentile<'c>(counts: impl IntoIterator<Item = &'c Counts>, percen
     (total, found.unwrap().value_ms * 1e6)
 }
 
-/// Whether the upper end of the bucket around `middle` is the same as in Java, for three digits.
 fn is_upper_end(middle: f64, java: u64) -> bool {
     let mut histogram = crate::Histogram::new(3);
     histogram.record(java);
@@ -56,7 +54,7 @@ fn is_upper_end(middle: f64, java: u64) -> bool {
     range.high() == java && (range.middle() - middle).abs() < 1e-3
 }
 
-/// The results of Java's library 2.2.2 for the same files, printed by `testdata/hlog/Generate.java`.
+/// The results of Java's library 2.2.2, printed by `testdata/hlog/Generate.java`.
 #[test]
 fn logs_of_every_version_say_what_java_says() {
     let logs: [(&[u8], u64, u64); 3] = [
@@ -80,7 +78,7 @@ fn logs_of_every_version_say_what_java_says() {
     }
 }
 
-/// The values of the logs, computed again: each is within the stated error of the log's value.
+/// Each is within the stated error of the log's value.
 #[test]
 fn the_values_themselves() {
     let (counts, _) = read(include_bytes!("../../../testdata/hlog/v2.hlog"));
@@ -144,7 +142,6 @@ fn histograms_of_decimals() {
     assert_eq!(warnings, [""; 0]);
 }
 
-/// One event of 1 ms.
 fn event() -> String {
     let mut histogram = crate::Histogram::new(3);
     histogram.record(1_000_000);
@@ -160,18 +157,14 @@ fn times_as_the_java_library_takes_them() {
     let one = event();
     let line = |time: &str| format!("{time},1.000,1.000,{one}\n");
     let two = |head: &str, first: &str, second: &str| format!("{head}{}{}", line(first), line(second));
-    // Relative to the start, which is a date.
     let start = "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]\n";
     assert_eq!(starts(&two(start, "0.5", "1.5")), [1_441_812_279.974, 1_441_812_280.974]);
     // Absolute, because it is near the start.
     assert_eq!(starts(&two(start, "1441812279.5", "1441812280.5")), [1_441_812_279.5, 1_441_812_280.5]);
-    // The base is given.
     let base = format!("#[BaseTime: 1441812200.000 (seconds since epoch)]\n{start}");
     assert_eq!(starts(&two(&base, "80.000", "81.000")), [1_441_812_280.0, 1_441_812_281.0]);
-    // No base is given: from the first interval.
     assert_eq!(starts(&two("", "7.5", "8.5")), [0.0, 1.0]);
     assert_eq!(starts(&two("", "1441812279.5", "1441812280.5")), [1_441_812_279.5, 1_441_812_280.5]);
-    // A start that is not a date.
     assert_eq!(
         starts(&two("#[StartTime: 11.000 (seconds since epoch)]\n", "11.1", "12.1")),
         [11.1 - 11.0, 12.1 - 11.0]
@@ -261,7 +254,6 @@ fn a_log_that_was_cut_off_and_logs_without_anything() {
             .starts_with("x.hlog:2:1: there is no interval; expected at least one interval with a value")
     );
     assert!(refused(&format!("{head}1,1,0,{empty}\n")).starts_with("x.hlog:3:1: all intervals are empty"));
-    // Next to other lines, an empty histogram is an interval without events.
     assert_eq!(read(format!("1,1,1,{one}\n2,1,0,{empty}\n")).0[1].buckets, []);
 }
 
@@ -279,7 +271,6 @@ fn a_unit_that_the_log_does_not_name_is_asked_for() {
             )
         );
     }
-    // An interval without values leaves it open.
     let empty = encode(&crate::Histogram::new(3));
     let two = format!("0,1,0,{empty}\n1,1,1.000,{one}\n");
     assert!(read_with(&two, None).unwrap_err().starts_with("x.hlog:2:11: the log does not name the unit"));

@@ -13,7 +13,6 @@ use crate::{
     },
 };
 
-/// Whether a file's first line is JMeter's header row.
 pub(in crate::read) fn is_header(line: &[u8]) -> bool {
     let cells = delimiter(line).and_then(|delimiter| Cells::of(line, delimiter).ok());
     cells.is_some_and(|cells| {
@@ -21,8 +20,8 @@ pub(in crate::read) fn is_header(line: &[u8]) -> bool {
     })
 }
 
-/// Whether a file's first line is a row of JMeter's, in the order that it has by default: a time, milliseconds, a label, a status
-/// and, further on, whether it is a success.
+/// The default order: a time, milliseconds, a label, a status and, further on, whether it is a
+/// success.
 pub(in crate::read) fn is_row(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     let cells: Vec<&str> = text.split(',').collect();
@@ -34,7 +33,6 @@ pub(in crate::read) fn is_row(line: &[u8]) -> bool {
     is_time && is_number(elapsed, 1..=9) && rest.iter().take(6).any(|cell| ["true", "false"].contains(cell))
 }
 
-/// What follows the name of the first column.
 fn delimiter(header: &[u8]) -> Option<u8> {
     header.iter().copied().find(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
 }
@@ -89,12 +87,9 @@ pub(in crate::read) fn read(
     samples.finish(warnings, || lines.place(1, 1))
 }
 
-/// A row, which may be several lines.
 struct Row {
-    /// The number of its first line.
     number: u64,
     text: Vec<u8>,
-    /// Whether its end is there.
     is_whole: bool,
 }
 

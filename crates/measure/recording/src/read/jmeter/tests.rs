@@ -1,4 +1,4 @@
-//! JTL files as JMeter and Taurus write them: in rows, in XML, and with faults.
+//! JTL files of JMeter and Taurus: rows, XML, and faults.
 
 use std::path::Path;
 
@@ -22,7 +22,6 @@ impl Sink for Kept {
     }
 }
 
-/// The format, the samples with their numbers, and the warnings.
 type Read = (Format, Vec<(u64, Sample)>, Vec<String>);
 
 fn read(text: &str) -> Result<Read, String> {
@@ -103,7 +102,6 @@ fn transactions_without_their_samples_are_named() {
     assert!(warnings[0].contains("those are not in CSV"), "{warnings:?}");
 }
 
-/// As most tools write it that are not JMeter.
 #[test]
 fn the_last_row_needs_no_line_end() {
     let text = format!("{HEADER}1741944600000,12,home,200,OK,t,text,true,,5,1,1,1,null,7,0,3");
@@ -142,7 +140,6 @@ fn what_is_wrong_has_a_place() {
         let said = read(&format!("{HEADER}{row}")).unwrap_err();
         assert!(said.starts_with(expected), "{said}");
     }
-    // The last row of a run that was killed.
     let (_, samples, warnings) =
         read(&format!("{HEADER}1741944600000,12,home,200,OK,t,text,true,,5,1,1,1,null,7,0,3\n17419446"))
             .unwrap();

@@ -1,6 +1,6 @@
-//! Results as XML: `<httpSample t="12" ts="1741944413000" s="true" rc="200" …>` within `<testResults>`. Samples within a sample are
-//! its parts, such as redirects and the resources of a page, and its time includes them. Those within a transaction are
-//! independent.
+//! Results as XML: `<httpSample t="12" ts="1741944413000" s="true" rc="200" …>` within
+//! `<testResults>`. Samples within a sample are its parts, and its time includes them. Those within
+//! a transaction are independent.
 
 use std::io::{self, BufReader, Read};
 
@@ -25,9 +25,9 @@ pub(in crate::read) fn read(
     let (mut samples, mut warnings) = (Samples::new(sink, &options.labels), Vec::new());
     let (mut line, mut buffer) = (1, Vec::new());
     let (mut open, mut is_complete) = (Vec::<Open>::new(), false);
-    // The first element within the results that is no sample, as plugins write them.
+    // Plugins write other elements than samples.
     let mut other = None::<String>;
-    // The current sample, the line of its tag, and the field that the current element holds.
+    // The line of its tag, and the field that the current element holds.
     let (mut written, mut number, mut inside) = (Written::default(), 0, None);
     loop {
         buffer.clear();
@@ -120,10 +120,8 @@ pub(in crate::read) fn read(
     samples.finish(warnings, || place(1))
 }
 
-/// A sample without its end tag so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
-    /// It counts.
     Taken,
     /// It sums up those within it, which count.
     Sum,
@@ -146,7 +144,6 @@ fn is_name_of_sample(name: &str) -> bool {
     matches!(name, "httpSample" | "sample")
 }
 
-/// The attributes of a sample.
 fn attributes(tag: &BytesStart<'_>) -> Result<Written, String> {
     let mut written = Written::default();
     for attribute in tag.attributes() {
@@ -164,7 +161,6 @@ fn attributes(tag: &BytesStart<'_>) -> Result<Written, String> {
 /// Limits the text between two tags, which is held in memory, to the length of a line.
 struct Bounded<'i> {
     input: Box<dyn Read + 'i>,
-    /// Bytes since the last bracket of a tag.
     without_tag: usize,
 }
 
@@ -183,7 +179,6 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// Parts within parts; redirects and pages have three or four.
 const MOST_NESTED: usize = 1000;
 
 const EXPECTED: &str =

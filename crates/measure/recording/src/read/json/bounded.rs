@@ -1,10 +1,9 @@
-//! JSON of any size in little memory, whatever it contains: parts that no recording needs are cut before
-//! parsing.
+//! JSON of any size in little memory: a parser stores each string completely, and a byte for each
+//! open bracket.
 //!
-//! A parser stores each string completely, and a byte for each open bracket. Most of the long strings (the
-//! bodies in a HAR) are ignored, so they are not an error: after [`LONGEST_STRING`] bytes a string continues
-//! as [`MARK`] alone, and a reader of its text detects the cut by that mark ([`is_cut`]). Brackets beyond
-//! [`DEEPEST`] become a byte that is invalid in JSON, so that the parser stops there.
+//! After [`LONGEST_STRING`] bytes a string continues as [`MARK`] alone, and a reader of its text
+//! detects the cut by that mark ([`is_cut`]). Brackets beyond [`DEEPEST`] become a byte that is
+//! invalid in JSON.
 
 use std::{
     cell::RefCell,
@@ -14,15 +13,12 @@ use std::{
 
 use crate::read::LONGEST_LINE;
 
-/// Cuts the long parts out of its input.
 pub(super) struct Bounded<R> {
     input: R,
     state: State,
-    /// Bytes of the string so far.
     length: usize,
     depth: usize,
     line: u64,
-    /// Bytes of the line that were passed on.
     column: u64,
     cuts: Rc<RefCell<Cuts>>,
 }
@@ -31,24 +27,19 @@ pub(super) struct Bounded<R> {
 enum State {
     Outside,
     String,
-    /// Behind a backslash.
     Escape,
-    /// In the omitted part of a string.
     Cutting,
     CuttingEscape,
 }
 
-/// The cut parts, for positions in messages.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     /// Line, column after which something is missing as the parser counts, and how many bytes.
     missing: Vec<(u64, u64, u64)>,
-    /// Whether brackets were nested too deep.
     pub is_too_deep: bool,
 }
 
 impl Cuts {
-    /// Converts a column of the parser to a column in the file.
     pub fn column(&self, line: u64, column: u64) -> u64 {
         let before = self.missing.iter().filter(|&&(at, behind, _)| at == line && behind < column);
         column + before.map(|(_, _, bytes)| bytes).sum::<u64>()
@@ -61,12 +52,10 @@ impl<R: Read> Bounded<R> {
         Self { input, state: State::Outside, length: 0, depth: 0, line: 1, column: 0, cuts }
     }
 
-    /// Shared with the reader of positions.
     pub fn cuts(&self) -> Rc<RefCell<Cuts>> {
         Rc::clone(&self.cuts)
     }
 
-    /// Moves what stays to the beginning; how many bytes that is.
     fn keep(&mut self, bytes: &mut [u8]) -> usize {
         let (mut from, mut kept) = (0, 0);
         while from < bytes.len() {
@@ -96,13 +85,13 @@ impl<R: Read> Bounded<R> {
         kept
     }
 
-    /// How many bytes follow that are nothing but text of a string and may stay.
+    /// How many bytes follow that are only text of a string and may stay.
     fn plain(&self, rest: &[u8]) -> usize {
         let room = LONGEST_STRING.saturating_sub(self.length).min(rest.len());
         memchr::memchr3(b'"', b'\\', b'\n', &rest[..room]).unwrap_or(room)
     }
 
-    /// Transforms one byte; `None` to drop it.
+    /// `None` drops the byte.
     fn step(&mut self, byte: u8) -> Option<u8> {
         match self.state {
             State::Outside => {
@@ -124,7 +113,7 @@ impl<R: Read> Bounded<R> {
                 self.state = State::Outside;
                 Some(byte)
             }
-            // In the middle of a character nothing can be cut.
+            // Nothing can be cut in the middle of a character.
             State::String if self.length >= LONGEST_STRING && !is_continuation(byte) => {
                 self.state = if byte == b'\\' { State::CuttingEscape } else { State::Cutting };
                 self.cuts.borrow_mut().missing.push((self.line, self.column + 1, 0));
@@ -178,12 +167,11 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// Whether a text was cut: it ends in [`MARK`] and is as long as only such a one is.
+/// It ends in [`MARK`] and is as long as only such a text is.
 pub(super) fn is_cut(text: &str) -> bool {
     text.len() >= LONGEST_STRING / 2 && text.ends_with(char::from(MARK))
 }
 
-/// As long as the longest line of formats that are lines.
 pub(super) const LONGEST_STRING: usize = LONGEST_LINE;
 
 /// The end of a string that was cut: the control character DEL, which JSON allows.
@@ -198,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// The output for a text that is read in pieces of `step` bytes.
+    /// In pieces of `step` bytes.
     fn bounded(text: &[u8], step: usize) -> (Vec<u8>, Rc<RefCell<Cuts>>) {
         let mut reader = Bounded::new(text);
         let (mut all, mut buffer) = (Vec::new(), vec![0; step]);
@@ -222,7 +210,6 @@ mod tests {
                 let value: serde_json::Value = serde_json::from_slice(&cut).unwrap();
                 assert!(is_cut(value["a"].as_str().unwrap()), "{more}");
                 assert_eq!(value["b"], 1);
-                // A quote, the string and its mark stay before it; positions after it move by the cut length.
                 let behind = LONGEST_STRING as u64 + 3;
                 assert_eq!(cuts.borrow().column(2, behind), behind + more.len() as u64 - 1, "{more}");
                 assert_eq!((cuts.borrow().column(2, 5), cuts.borrow().column(1, behind)), (5, behind));
@@ -236,7 +223,6 @@ mod tests {
         assert_eq!(bounded(nested(DEEPEST).as_bytes(), 64).0, nested(DEEPEST).as_bytes());
         let (cut, cuts) = bounded(nested(DEEPEST + 1).as_bytes(), 64);
         assert!(cuts.borrow().is_too_deep && cut[DEEPEST] == 0);
-        // In a string they are text.
         let text = format!("\"{}\"", nested(DEEPEST + 1));
         assert_eq!(bounded(text.as_bytes(), 64).0, text.as_bytes());
     }

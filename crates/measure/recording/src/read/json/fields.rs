@@ -14,7 +14,7 @@ use crate::{
     unit::nanoseconds,
 };
 
-/// Text that is used, and must not be cut.
+/// Must not be cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::read) struct Text(pub String);
 
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// The text, unless it is longer than any that is kept.
+/// An error if the text was cut.
 fn whole<E: serde::de::Error>(text: &str) -> Result<&str, E> {
     match is_cut(text) {
         true => Err(E::custom(format_args!("the text is longer than {LONGEST_STRING} bytes"))),
@@ -42,7 +42,7 @@ fn whole<E: serde::de::Error>(text: &str) -> Result<&str, E> {
     }
 }
 
-/// A date with a time, in nanoseconds since 1970.
+/// In nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) struct Moment(pub u64);
 
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
-/// A number of seconds that cannot be negative, in nanoseconds.
+/// In nanoseconds; cannot be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) struct Seconds(pub u64);
 
@@ -76,12 +76,11 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// A field without a guaranteed type: text, a number as text, or nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::read) struct Loose(pub Option<String>);
 
 impl Loose {
-    /// The text, unless it is absent or empty.
+    /// `None` if the text is absent or empty.
     pub fn text(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
@@ -126,29 +125,29 @@ impl<'de> Deserialize<'de> for Loose {
     }
 }
 
-/// A whole number, also as text: protocol buffers write numbers of 64 bits as strings in JSON.
+/// Also as text: protocol buffers write numbers of 64 bits as strings in JSON.
 pub(in crate::read) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let Loose(text) = Loose::deserialize(deserializer)?;
     let text = text.unwrap_or_default();
     text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &"a whole number"))
 }
 
-/// A length of time in nanoseconds; `None` if it is negative or beyond 30 000 years, which no clock measures.
+/// In nanoseconds; `None` if it is negative or beyond 30 000 years.
 pub(in crate::read) fn length(unit: Unit, value: f64) -> Option<u64> {
     unit.milliseconds(value).filter(|&ms| ms >= 0.0).map(nanoseconds)
 }
 
-/// The time between two timestamps; `None` if one is absent or they are in the wrong order.
+/// `None` if one is absent or they are in the wrong order.
 pub(in crate::read) fn between(from: Option<u64>, to: Option<u64>) -> Option<u64> {
     to?.checked_sub(from?)
 }
 
-/// An HTTP status; `None` for 0, which many tools write if there was no response.
+/// `None` for 0, which many tools write if there was no response.
 pub(in crate::read) fn status(code: Option<i64>) -> Option<u16> {
     u16::try_from(code?).ok().filter(|&code| code > 0)
 }
 
-/// Sets or removes a label, if it is wanted.
+/// Only if the label is wanted.
 pub(in crate::read) fn label(sample: &mut Sample, labels: &Labels, name: &str, value: Option<&str>) {
     if !labels.wants(name) {
         return;
@@ -163,7 +162,7 @@ pub(in crate::read) fn label(sample: &mut Sample, labels: &Labels, name: &str, v
     }
 }
 
-/// The host of a URL, with its port if it names one.
+/// With its port if it names one.
 pub(in crate::read) fn host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

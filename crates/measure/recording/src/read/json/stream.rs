@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{Error, Place, read::Input};
 
-/// A file of one JSON value, or of several one after the other.
+/// One JSON value, or several one after the other.
 pub(in crate::read) struct Document<'i> {
     values: serde_json::Deserializer<IoRead<Text<'i>>>,
     cuts: Rc<RefCell<Cuts>>,
@@ -28,7 +28,6 @@ pub(in crate::read) struct Document<'i> {
     expected: &'static str,
 }
 
-/// The file's text, as much of it as is parsed.
 type Text<'i> = BufReader<Bounded<Box<dyn Read + 'i>>>;
 
 impl<'i> Document<'i> {
@@ -48,7 +47,7 @@ impl<'i> Document<'i> {
         Ok(Self { values, cuts, path: input.path, expected })
     }
 
-    /// Whether nothing but blanks follows.
+    /// Only blanks follow.
     pub fn is_at_end(&mut self) -> Result<bool, Error> {
         match self.values.end() {
             Ok(()) => Ok(true),
@@ -57,29 +56,25 @@ impl<'i> Document<'i> {
         }
     }
 
-    /// Reads the next value.
     pub fn next<'de, S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, serde_json::Error> {
         seed.deserialize(&mut self.values)
     }
 
-    /// Fails if more input follows.
     pub fn end(&mut self) -> Result<(), Error> {
         self.values.end().map_err(|error| self.broken(error))
     }
 
-    /// A JSON error with its position in this file.
     pub fn broken(&self, error: serde_json::Error) -> Error {
         broken_document(&self.path, error, &self.cuts.borrow(), self.expected)
     }
 
-    /// A position where a part is missing entirely.
     pub fn start(&self) -> Place {
         Place { path: self.path.clone(), line: 1, column: 1 }
     }
 }
 
-/// Receives a visitor's elements while the document is being read. An error of `take` stops the reading and
-/// is returned unchanged.
+/// Receives a visitor's elements while the document is being read. An error of `take` stops the
+/// reading and is returned unchanged.
 pub(in crate::read) struct Taker<F> {
     take: F,
     refused: Option<Error>,
@@ -90,7 +85,6 @@ impl<F> Taker<F> {
         Self { take, refused: None }
     }
 
-    /// From inside a visitor.
     pub fn take<T, E: serde::de::Error>(&mut self, value: T) -> Result<(), E>
     where
         F: FnMut(T) -> Result<(), Error>,
@@ -101,13 +95,12 @@ impl<F> Taker<F> {
         })
     }
 
-    /// What stopped the reading: an error of this taker's, or else of JSON.
+    /// An error of this taker's, or else of JSON.
     pub fn stopped(&mut self, error: serde_json::Error, document: &Document<'_>) -> Error {
         self.refused.take().unwrap_or_else(|| document.broken(error))
     }
 }
 
-/// An array, element by element.
 pub(in crate::read) struct Elements<'t, T, F> {
     taker: &'t mut Taker<F>,
     element: PhantomData<T>,
@@ -142,8 +135,8 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), Error>> Visitor<'de> fo
     }
 }
 
-/// Passes each object of a file to `take`: consecutive objects, on lines or not, or in an array. A truncated
-/// last object is omitted, and the result reports that; a truncated array is an error.
+/// Consecutive objects, on lines or not, or in an array. A truncated last object is omitted, and
+/// the result reports that; a truncated array is an error.
 pub(in crate::read) fn each_object<T: for<'de> Deserialize<'de>>(
     input: Input<'_>,
     expected: &'static str,
@@ -164,7 +157,6 @@ pub(in crate::read) fn each_object<T: for<'de> Deserialize<'de>>(
     Ok(None)
 }
 
-/// One object, or an array of them.
 struct Objects<'t, T, F> {
     taker: &'t mut Taker<F>,
     is_array: &'t mut bool,

@@ -1,4 +1,5 @@
-//! Helpers for the tests of these decoders: a sink that stores everything, and randomly damaged files.
+//! Helpers for the tests of these decoders: a sink that stores everything, and randomly damaged
+//! files.
 
 use std::path::Path;
 
@@ -6,7 +7,6 @@ use proptest::prelude::*;
 
 use crate::{Counts, Error, Event, Labels, Metric, Options, Sample, Sink, decode, read::Format};
 
-/// Everything that a decoder gave.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::read) struct Kept {
     pub numbers: Vec<u64>,
@@ -19,7 +19,6 @@ pub(in crate::read) struct Kept {
 }
 
 impl Kept {
-    /// The values of the first histogram with their counts.
     pub(in crate::read) fn points(&self) -> Vec<(f64, u64)> {
         self.counts[0].buckets.iter().map(|bucket| (bucket.value_ms, bucket.count)).collect()
     }
@@ -43,7 +42,7 @@ impl Sink for Kept {
     }
 }
 
-/// Decodes with all labels; the message if that fails.
+/// With all labels; an error is the message.
 pub(in crate::read) fn read(text: impl AsRef<[u8]>) -> Result<Kept, String> {
     read_with(text, &Options { labels: Labels::All, ..Options::default() })
 }
@@ -57,21 +56,19 @@ pub(in crate::read) fn read_with(text: impl AsRef<[u8]>, options: &Options) -> R
     Ok(kept)
 }
 
-/// The only sample of a file.
 pub(in crate::read) fn one(text: impl AsRef<[u8]>) -> Sample {
     let mut kept = read(text).unwrap();
     assert_eq!(kept.samples.len(), 1);
     kept.samples.remove(0)
 }
 
-/// The phases of a sample over TCP in milliseconds, absent ones as -1, for compact comparisons.
+/// Over TCP in milliseconds, absent ones as -1.
 pub(in crate::read) fn phases(sample: &Sample) -> [f64; 6] {
     use Metric::{Connect, Dns, Load, Send, Tls, Wait};
     [Dns, Connect, Tls, Send, Wait, Load]
         .map(|phase| sample.get(phase).map_or(-1.0, |nanos| nanos as f64 / 1e6))
 }
 
-/// The file with a part of it replaced by other bytes, or cut off.
 pub(in crate::read) fn damaged(file: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let junk = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..8),
@@ -94,7 +91,6 @@ pub(in crate::read) fn damaged(file: &'static str) -> impl Strategy<Value = Vec<
     )
 }
 
-/// A sink that refuses the second event, to check that its error is passed on unchanged.
 pub(in crate::read) fn refused_by_sink(text: &str) -> String {
     struct Once(u32);
     impl Sink for Once {

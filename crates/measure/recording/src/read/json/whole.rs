@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use super::Document;
 use crate::{Error, Place, read::Input};
 
-/// The only value of a file, and the file's first place.
 pub(in crate::read) fn whole<T: DeserializeOwned>(
     input: Input<'_>,
     expected: &'static str,
@@ -43,5 +42,4 @@ impl<R: Read> Read for Short<R> {
     }
 }
 
-/// Summaries take some kilobytes, and a line for each kind of failure.
 const LONGEST: usize = 64 << 20;

@@ -1,5 +1,5 @@
-//! k6's CSV: `metric_name,timestamp,metric_value`, a column for each of k6's own tags, and all others in
-//! `extra_tags` and `metadata` as "a=b&c=d". Times are whole seconds unless configured otherwise
+//! k6's CSV: `metric_name,timestamp,metric_value`, a column for each of k6's own tags, and all
+//! others in `extra_tags` and `metadata` as "a=b&c=d". Times are whole seconds by default
 //! (`K6_CSV_TIME_FORMAT`).
 
 use std::{
@@ -62,7 +62,6 @@ pub(in crate::read) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// One point of a request.
 struct Row {
     part: usize,
     data: Data,
@@ -70,18 +69,13 @@ struct Row {
     is_by_the_second: bool,
 }
 
-/// The problem with a row. Columns count from 1.
+/// Columns count from 1.
 enum Wrong {
-    /// The number of cells, and where the row ends or the surplus begins.
     Count(usize, usize),
-    Cell {
-        column: usize,
-        found: String,
-        expected: &'static str,
-    },
+    Cell { column: usize, found: String, expected: &'static str },
 }
 
-/// `None` for a point of something else than a request.
+/// `None` for a point that is not of a request.
 fn row(text: &[u8], columns: usize) -> Result<Option<Row>, Wrong> {
     let metric = text.split(|&byte| byte == b',').next().unwrap_or(text);
     let Some(part) = std::str::from_utf8(metric).ok().and_then(part) else { return Ok(None) };
@@ -106,7 +100,6 @@ fn row(text: &[u8], columns: usize) -> Result<Option<Row>, Wrong> {
 }
 
 impl Row {
-    /// All tags, both from columns and from the combined cells.
     fn tags(&self, header: &[String]) -> BTreeMap<String, String> {
         let mut tags = BTreeMap::new();
         for (name, text) in header.iter().zip(&self.cells).skip(3) {
@@ -121,7 +114,7 @@ impl Row {
     }
 }
 
-/// Distinguishes rows by their tags. Tags in a shared column have no fixed order.
+/// Tags in a shared column have no fixed order.
 fn fingerprint(cells: &[String]) -> Fingerprint {
     let hash = |column: usize, text: &str| {
         let mut hasher = DefaultHasher::new();
@@ -133,8 +126,8 @@ fn fingerprint(cells: &[String]) -> Fingerprint {
     Fingerprint(parts.fold(0, |sum, (column, part)| sum.wrapping_add(hash(column, part))))
 }
 
-/// Nanoseconds since 1970, and whether the text is precise only to the second. The magnitude of a whole
-/// number determines its unit.
+/// Nanoseconds since 1970, and whether the text is precise only to the second. The magnitude of a
+/// whole number determines its unit.
 fn instant(text: &str) -> Option<(u64, bool)> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return rfc3339(text).map(|ns| (ns, !text.contains('.')));
@@ -154,5 +147,4 @@ const A_TIME: &str = "a time, in seconds, ms, us or ns since 1970 or such as 202
 const BY_THE_SECOND: &str = "k6's CSV has times in whole seconds; percentiles over time cannot be finer. \
                              K6_CSV_TIME_FORMAT=unix_micro makes k6 write it in full.";
 
-/// Maximum length of a quoted cell in a message.
 const SHOWN: usize = 40;

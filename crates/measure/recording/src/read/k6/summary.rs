@@ -1,8 +1,8 @@
-//! k6's summary at the end of a run, of `--summary-export` or of `handleSummary`: percentiles in
+//! k6's summary at the end of a run (`--summary-export` or `handleSummary`): percentiles in
 //! milliseconds, and counts.
 //!
-//! `http_req_duration` is the latency, as in k6's other formats. Its percentiles include requests without a
-//! response, often with 0.
+//! `http_req_duration` is the latency. Its percentiles include requests without a response, often
+//! with 0.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ struct Summary {
     metrics: BTreeMap<Text, Metric>,
 }
 
-/// Its figures, within `values` or not.
+/// Within `values` or not.
 #[derive(Deserialize)]
 struct Metric {
     values: Option<BTreeMap<Text, Loose>>,
@@ -88,13 +88,11 @@ const SOURCE: &str = "k6's summary";
 mod tests {
     use crate::{Format, read::json::testing::read};
 
-    /// As `--summary-export` writes it.
     const EXPORT: &str = r#"{"root_group":{"name":"","path":"","groups":{},"checks":{}},"metrics":{
         "http_req_duration":{"avg":12.5,"min":5,"med":10,"max":40,"p(90)":20,"p(95)":30,"thresholds":{"p(95)<500":false}},
         "http_reqs":{"count":101,"rate":9.9},"http_req_failed":{"value":0.01,"passes":1,"fails":100},
         "http_req_waiting":{"avg":1,"min":1,"med":1,"max":1,"p(90)":1,"p(95)":1}}}"#;
 
-    /// As `handleSummary` is given it.
     const HANDLED: &str = r#"{"root_group":{"name":""},"options":{"summaryTrendStats":["avg"]},"state":{"testRunDurationMs":10000},"metrics":{
         "http_req_duration":{"type":"trend","contains":"time","values":{"avg":12.5,"min":5,"med":10,"max":40,"p(90)":20,"p(95)":30}},
         "http_reqs":{"type":"counter","contains":"default","values":{"count":101,"rate":9.9}},

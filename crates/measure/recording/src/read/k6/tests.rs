@@ -1,4 +1,4 @@
-//! Points as k6 writes them, and everything that must be refused.
+//! Points as k6 writes them, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// The points of one request, each of milliseconds, in k6's order.
+/// In milliseconds, in k6's order.
 fn request(time: &str, tags: &str, values: [(&str, f64); 9]) -> String {
     let point = |(name, value): (&str, f64)| {
         format!(
@@ -23,7 +23,6 @@ fn request(time: &str, tags: &str, values: [(&str, f64); 9]) -> String {
 fn values(connecting: f64, tls: f64, failed: f64) -> [(&'static str, f64); 9] {
     [
         ("http_reqs", 1.0),
-        // Sending, waiting and receiving.
         ("http_req_duration", 60.75),
         ("http_req_blocked", 70.5),
         ("http_req_connecting", connecting),
@@ -41,7 +40,6 @@ const TAGS: &str = "\"expected_response\":\"true\",\"group\":\"::login\",\"metho
 const METRIC: &str = "{\"type\":\"Metric\",\"data\":{\"name\":\"http_reqs\",\"type\":\"counter\",\"contains\":\"default\",\
                       \"thresholds\":[],\"submetrics\":null},\"metric\":\"http_reqs\"}\n";
 
-/// As in a file: a declaration precedes the first point of its metric.
 const FILE: &str = r#"{"type":"Metric","data":{"name":"http_reqs","type":"counter","contains":"default","thresholds":[],"submetrics":null},"metric":"http_reqs"}
 {"metric":"http_reqs","type":"Point","data":{"time":"2025-03-14T09:26:53.5Z","value":1,"tags":{"method":"GET","status":"200","url":"https://a.example/"}}}
 {"type":"Metric","data":{"name":"http_req_duration","type":"trend","contains":"time","thresholds":["p(95)<200"],"submetrics":null},"metric":"http_req_duration"}
@@ -60,7 +58,7 @@ fn a_request_is_put_together() {
     assert_eq!(sample.get(Metric::Latency), Some(60_750_000));
     // Blocked and duration: 70.5 + 60.75.
     assert_eq!(sample.get(Metric::Total), Some(131_250_000));
-    // The point's time is the end: 53.5 s - 131.25 ms. 1741944413 is 2025-03-14T09:26:53Z.
+    // The end: 53.5 s - 131.25 ms. 1741944413 is 2025-03-14T09:26:53Z.
     assert_eq!(sample.started_ns, Some(1_741_944_413_368_750_000));
     assert_eq!((sample.status, sample.reused, &sample.error), (Some(200), Some(false), &None));
     for (name, value) in [
@@ -81,7 +79,6 @@ fn a_request_is_put_together() {
 #[test]
 fn requests_are_told_apart() {
     let reused = request("2025-03-14T09:26:53.5Z", TAGS, values(0.0, 0.0, 0.0));
-    // Same time and tags: the repeated metric begins another. Another time, another. Other tags, another.
     let later = reused.replace("53.5Z", "53.6Z");
     let other = later.replace("front", "back");
     let kept = read(format!("{reused}{reused}{later}{other}")).unwrap();
@@ -89,7 +86,6 @@ fn requests_are_told_apart() {
     assert!(kept.samples.iter().all(|sample| sample.get(Metric::Total) == Some(131_250_000)));
     assert_eq!((kept.samples[0].reused, kept.samples[0].connect_ns), (Some(true), None));
     assert_eq!(kept.samples[3].label("name").as_deref(), Some("back"));
-    // Only durations, as a filter leaves them.
     let durations: String =
         later.lines().filter(|line| line.contains("_duration")).map(|line| format!("{line}\n")).collect();
     let kept = read(format!("{durations}{durations}")).unwrap();
@@ -146,11 +142,9 @@ fn what_is_broken_is_named() {
 
 const COLUMNS: &str = "metric_name,timestamp,metric_value,error,method,name,status,url,extra_tags,metadata\n";
 
-/// The rows of one request, as `k6 run --out csv` writes them.
 fn rows(time: &str, tags: [&str; 2], values: [(&str, f64); 9]) -> String {
     let [tags, swapped] = tags;
     let row = |(index, (name, value)): (usize, (&str, f64))| {
-        // k6 writes the tags that share a column in any order.
         let tags = if index % 2 == 0 { tags } else { swapped };
         format!("{name},{time},{value:.6},{tags}\n")
     };
@@ -168,7 +162,6 @@ fn rows_of_csv() {
     let text = COLUMNS.to_owned()
         + other
         + &rows("1741944413", ROW_TAGS, values(30.25, 40.25, 0.0))
-        // Within the same second, with the same tags: two requests all the same.
         + &rows("1741944413", ROW_TAGS, values(0.0, 0.0, 0.0));
     let kept = read(&text).unwrap();
     assert_eq!((kept.format, kept.numbers.as_slice()), (Some(Format::K6Csv), &[4, 13][..]));
@@ -187,7 +180,7 @@ fn rows_of_csv() {
 
 #[test]
 fn times_of_csv_in_every_format() {
-    // The start: 131.25 ms before the end of 2025-03-14T09:26:53.5Z.
+    // 131.25 ms before the end of 2025-03-14T09:26:53.5Z.
     for (time, is_by_the_second) in [
         ("1741944413500", false),
         ("1741944413500000", false),

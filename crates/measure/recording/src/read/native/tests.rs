@@ -1,4 +1,4 @@
-//! The native format: a round trip of data, errors, and truncated files, which are read up to the last
+//! The native format: a round trip, errors, and truncated files, which are read up to the last
 //! complete line.
 
 use std::{collections::BTreeMap, io};
@@ -12,7 +12,6 @@ const HEADER: &str = "{\"schema\":\"longhaul.recording/1\",\"label\":\"edge\",\"
 
 type Whole = (Vec<Sample>, Option<End>, Vec<String>);
 
-/// Samples, end and warnings, or the message.
 fn read(text: impl AsRef<[u8]>) -> Result<Whole, String> {
     let mut reader = Reader::new(text.as_ref(), "a.jsonl").map_err(|error| error.to_string())?;
     let samples = reader.by_ref().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -46,7 +45,6 @@ fn cut_off_in_mid_write() {
             "The recording was cut off: it has no end line, only 1 sample.",
         ]
     );
-    // A whole sample counts, even without its line end.
     assert_eq!(read(format!("{HEADER}{{\"latency_ns\":7}}")).unwrap().0.len(), 1);
     assert_eq!(read(format!("{HEADER}{{\"latency_ns\":7}}\n{{\"end\":{{\"sam")).unwrap().2.len(), 2);
 }
@@ -82,7 +80,6 @@ fn broken_lines_are_named() {
     assert!(broken("12.7").starts_with("a.jsonl:3:4: invalid type"));
     assert!(broken("{}{}").contains("trailing characters"));
     assert!(broken("\u{0}").starts_with("a.jsonl:3:1: expected value"));
-    // Wrong is not cut off, even on the last line.
     assert!(read(format!("{HEADER}{{\"latency_ns\":\"7\"")).unwrap_err().contains("invalid type"));
     assert!(
         read(format!("{HEADER}{{\"end\":{{}}}}\n{{\"latency_ns\":7}}\n"))
@@ -184,7 +181,6 @@ prop_compose! {
     }
 }
 
-/// A recording as [`Writer`] writes it.
 fn written(samples: &[Sample], header: &Header, end: &End) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), header).unwrap();
     for sample in samples {
@@ -225,10 +221,8 @@ proptest! {
         let cut = &text[..cut.index(text.len())];
         let whole = cut.iter().filter(|&&byte| byte == b'\n').count();
         match read(cut) {
-            // The header itself was cut.
             Err(message) => prop_assert!(whole == 0, "{}", message),
             Ok((read, end, _)) => {
-                // The last line may be complete except for its line end.
                 let lost = (whole.max(1) - 1).min(samples.len());
                 prop_assert!(read.len() == lost || read.len() == lost + 1);
                 prop_assert_eq!(&read[..], &samples[..read.len()]);

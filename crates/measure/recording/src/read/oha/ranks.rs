@@ -1,31 +1,29 @@
-//! From the statistics in oha's JSON to counts: the known values by rank, and the possible values at other ranks.
+//! From the statistics in oha's JSON to counts: the known values by rank, and the possible values
+//! at other ranks.
 
 use std::collections::BTreeMap;
 
 use crate::{Bucket, Counts};
 
-/// The statistics of one metric's distribution, ms.
+/// In ms.
 pub(super) struct Statistics {
-    /// Upper ends of bins with how many values lie in each, ascending.
+    /// Upper ends of bins with their counts, ascending.
     pub bins: Vec<(f64, u64)>,
-    /// The stated percentiles: percent and value.
     pub percentiles: Vec<(f64, f64)>,
     pub fastest: Option<f64>,
     pub slowest: Option<f64>,
-    /// The number of values, if the file contains it in addition to the bins.
     pub count: u64,
 }
 
-/// Values with their counts, ascending, and the largest relative error among inexact values.
+/// Ascending, with the largest relative error of a value.
 pub(super) type Rebuilt = (Vec<Bucket>, f64);
 
 impl Statistics {
-    /// The number of values. Of bins with the same end, the file contains only one.
+    /// Of bins with the same end, the file contains only one.
     pub(super) fn count(&self) -> u64 {
         self.bins.iter().map(|bin| bin.1).sum::<u64>().max(self.count)
     }
 
-    /// The number of known points of the distribution.
     pub(super) fn points(&self) -> usize {
         let percentiles = self.percentiles.iter().map(|&(_, value)| value);
         let mut values: Vec<f64> = self.bins.iter().map(|&(end, _)| end).chain(percentiles).collect();
@@ -36,8 +34,8 @@ impl Statistics {
         values.len()
     }
 
-    /// All values. Stated values have their ranks; values between two of them are placed in the middle of their bin.
-    /// `None` if the values fall where their ranks rise.
+    /// Stated values have their ranks; those between are in the middle of their bin. `None` if the
+    /// values fall where their ranks rise.
     pub(super) fn rebuild(&self) -> Option<Rebuilt> {
         let count = self.count();
         if count == 0 {
@@ -62,7 +60,7 @@ impl Statistics {
                     push(bucket);
                 }
             }
-            // The neighbour of a stated rank may have any value of its bin between its neighbours.
+            // The neighbour of a stated rank may have any value of its bin.
             let mut bucket = Bucket::exact(value, 1);
             if !self.is_stated(rank, count) {
                 let [low, high] = self.range(rank);
@@ -70,7 +68,7 @@ impl Statistics {
                 let under = below.map_or(low, |(_, under)| under);
                 let ends = match [low.max(under), high.min(above)] {
                     [low, high] if low <= high => [low, high],
-                    // Bins that contradict it are those over which the stated value takes precedence.
+                    // The stated value takes precedence over bins that contradict it.
                     _ => [low, high],
                 };
                 let off = ends.iter().map(|end| (end - value).abs()).fold(0.0, f64::max);
@@ -85,10 +83,9 @@ impl Statistics {
 
     /// The values of the known ranks, and of their neighbours that determine a percentile.
     ///
-    /// oha states the value at the rank `p n`; a percentile here is between the ranks around `p (n - 1)`, of
-    /// which one is that rank and the other is unknown. The unknown rank gets the stated value, so that the
-    /// percentile is reproduced. Exception: if the value is the slowest of all, the second slowest does not
-    /// get it if the bins contradict that.
+    /// oha states the value at the rank `p n`. A percentile here is between the ranks around
+    /// `p (n - 1)`, of which the unknown one gets the stated value too. Exception: the second
+    /// slowest, if the bins contradict that.
     fn ranks(&self, count: u64) -> Option<BTreeMap<u64, f64>> {
         let mut known = BTreeMap::new();
         known.insert(0, self.fastest.or(self.bins.first().map(|bin| bin.0))?);
@@ -111,13 +108,11 @@ impl Statistics {
         Some(known)
     }
 
-    /// Whether the value of that rank is in the file.
     fn is_stated(&self, place: u64, count: u64) -> bool {
         let mut ranks = self.percentiles.iter().map(|&(percent, _)| rank(percent, count));
         place == 0 || place + 1 == count || ranks.any(|rank| rank == place)
     }
 
-    /// Between which values the bins have the value of a rank.
     fn range(&self, rank: u64) -> [f64; 2] {
         let mut low = self.fastest.or(self.bins.first().map(|bin| bin.0)).unwrap_or(0.0);
         let mut below = 0;
@@ -131,8 +126,7 @@ impl Statistics {
         [low, self.slowest.unwrap_or(low).max(low)]
     }
 
-    /// The values of the ranks from `from` and before `to`: how many lie in each bin, within the two known values around
-    /// them.
+    /// From `from` and before `to`, within the two known values around them.
     fn between(&self, from: u64, to: u64, [low, high]: [f64; 2]) -> Vec<(u64, [f64; 2])> {
         let (mut at, mut below, mut start) = (from, 0, low);
         let mut parts = Vec::new();
@@ -152,7 +146,7 @@ impl Statistics {
     }
 }
 
-/// The rank, from 0, of the value that oha gives for a percentile: its `percentile_iter` in `src/result_data.rs`.
+/// From 0: `percentile_iter` in oha's `src/result_data.rs`.
 fn rank(percent: f64, count: u64) -> u64 {
     whole(percent / 100.0 * count as f64)
 }
@@ -162,7 +156,7 @@ fn whole(value: f64) -> u64 {
     value as u64
 }
 
-/// A part of a value; `None` if there is no value.
+/// `None` if there is no value.
 fn share(part: f64, value: f64) -> f64 {
     if value > 0.0 { part / value } else { 0.0 }
 }
@@ -177,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// What oha states of these values, in seconds as it writes them.
+    /// In seconds, as oha writes them.
     fn stated(sorted: &[f64]) -> Statistics {
         let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
         let step = (max - min) / 10.0;
@@ -198,14 +192,12 @@ mod tests {
     proptest! {
         #[test]
         fn stated_percentiles_come_out_as_stated(mut values in prop::collection::vec(0.001_f64..5000.0, 100..2000), tail in 1..4) {
-            // A long tail: bins have equal widths, so most of them contain few values.
             values.iter_mut().for_each(|value| *value = (*value / 5000.0).powi(tail) * 5000.0 + 0.001);
             values.sort_unstable_by(f64::total_cmp);
             let known = stated(&values);
             let (buckets, relative_error) = known.rebuild().unwrap();
             prop_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
             prop_assert!(buckets.is_sorted_by(|a, b| a.value_ms < b.value_ms));
-            // Each value is within the stated error.
             let rebuilt = buckets.iter().flat_map(|bucket| (0..bucket.count).map(|_| bucket.value_ms));
             for (rebuilt, value) in rebuilt.zip(&values) {
                 let is_near = (rebuilt - value).abs() <= rebuilt * (relative_error + 1e-9);
@@ -224,7 +216,6 @@ mod tests {
 
     #[test]
     fn equal_values_have_bins_of_one_name() {
-        // oha keys its bins by their ends, so that the last of equal bins remains, which is empty.
         let known = Statistics {
             bins: vec![(2.0, 0)],
             percentiles: vec![(50.0, 2.0), (99.0, 2.0)],

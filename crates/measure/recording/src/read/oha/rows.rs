@@ -1,11 +1,10 @@
-//! oha's CSV, in seconds.
+//! oha's CSV, in seconds, without requests that got no response.
 //!
-//! `DNS` and `DNS+dialup` count from the request's start, the latter to the end of all handshakes: TCP and
-//! TLS are not separate, so neither is read. Both are 0 on a reused connection. `Response-delay` ends with
-//! the first byte of the body (after redirects: of the first response), and is 0 without a body; older
-//! versions have no such column. `request-duration` counts from the scheduled start if oha ran with
-//! `--latency-correction`, which the file does not contain: so it is the latency, and there is no total. The
-//! file contains only requests with a response.
+//! `DNS+dialup` ends with all handshakes: TCP and TLS are not separate, so neither is read.
+//! `Response-delay` ends with the first byte of the body, and is 0 without a body; older versions
+//! have no such column. `request-duration` counts from the scheduled start with
+//! `--latency-correction`, which the file does not contain: so it is the latency, and there is no
+//! total.
 
 use crate::{
     Error, Event, Sample, Sink, Unit,
@@ -48,7 +47,7 @@ pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Frame, Error
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The content of a row; times in nanoseconds.
+/// Times in nanoseconds.
 struct Row {
     start: u64,
     dns: u64,
@@ -60,18 +59,12 @@ struct Row {
     status: u16,
 }
 
-/// The problem with a row. Columns count from 1.
+/// Columns count from 1.
 enum Wrong {
-    /// The number of fields, and where the row ends or the surplus begins.
     Count(usize, usize),
-    Field {
-        column: usize,
-        found: String,
-        expected: &'static str,
-    },
+    Field { column: usize, found: String, expected: &'static str },
 }
 
-/// A row with this many columns.
 fn row(text: &[u8], columns: usize) -> Result<Row, Wrong> {
     let mut fields = [(0, ""); COLUMNS];
     let (mut at, mut count) = (0, 0);
@@ -128,5 +121,4 @@ impl Row {
 /// With `Response-delay`, which oha before 1.9 did not write.
 const COLUMNS: usize = 7;
 
-/// Maximum length of a quoted field in a message.
 const SHOWN: usize = 40;

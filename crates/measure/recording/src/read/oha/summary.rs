@@ -1,12 +1,9 @@
-//! oha's JSON. It has no samples, only nine percentiles, a histogram of eleven bins, the extremes, and
-//! counts.
+//! oha's JSON. It has no samples, only nine percentiles, a histogram of eleven bins, the extremes,
+//! and counts.
 //!
-//! All of these are points of the distribution: a number of responses that took at most a given time. A
-//! percentile is one of the values (`percentile_iter` in oha's `src/result_data.rs`: the value at `p / 100 *
-//! count`, truncated), a bin's key is its upper end (`src/histogram.rs`), and the first bin is the fastest
-//! value alone. Known values are exact, so that the stated percentiles are reproduced ([`Statistics`]);
-//! values between two points are placed in the middle of the bin, and the relative error is that of the
-//! widest such gap.
+//! A percentile is one of the values (`percentile_iter` in oha's `src/result_data.rs`), a bin's key
+//! is its upper end (`src/histogram.rs`), and the first bin is the fastest value alone. Values
+//! between two points are in the middle of the bin ([`Statistics`]).
 
 use std::collections::BTreeMap;
 
@@ -89,8 +86,8 @@ struct Details {
 }
 
 impl Summary {
-    /// The statistics of a metric: `None` if there are none, and `Some(None)` if a key is not a number or a
-    /// count is implausible.
+    /// `None` if there are none, and `Some(None)` if a key is not a number or a count is
+    /// implausible.
     fn of(&self, metric: Metric) -> Option<Option<Statistics>> {
         let count =
             self.status_code_distribution.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
@@ -107,7 +104,7 @@ impl Summary {
         }
     }
 
-    /// The sentence about the mean of the rebuilt values, if the file states one.
+    /// `None` if the file states no mean.
     fn mean(&self, metric: Metric, buckets: &[Bucket]) -> Option<String> {
         let Seconds(average) = match metric {
             Metric::Latency => self.summary.average?,
@@ -123,14 +120,13 @@ impl Summary {
         ))
     }
 
-    /// Failed requests as events. Those that the end of the test cut off (`-z`) did not fail.
+    /// Those that the end of the test cut off (`-z`) did not fail.
     fn hand_over_failures(&self, sink: &mut dyn Sink, warnings: &mut Vec<String>) -> Result<(), Error> {
         let failed = self.error_distribution.iter().filter(|(Text(reason), _)| reason != CUT_OFF);
         failures(failed.map(|(Text(reason), &count)| (reason.as_str(), count)), sink, warnings)
     }
 }
 
-/// Combines a histogram, percentiles and extremes.
 fn known(
     histogram: &BTreeMap<Text, u64>,
     percentiles: &BTreeMap<Text, Option<Seconds>>,
@@ -150,7 +146,7 @@ fn known(
     }
     // They are sorted as text.
     bins.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // The last end is computed, and may differ from the slowest value by a rounding error.
+    // The last end is computed, and may differ from the slowest value by rounding.
     if let (Some((end, _)), Some(slowest)) = (bins.last_mut(), slowest) {
         *end = slowest;
     }
@@ -174,7 +170,7 @@ const A_HISTOGRAM: &str = "a histogram with keys or counts that cannot be";
 /// `ClientError::Deadline` in oha's `src/client.rs`.
 const CUT_OFF: &str = "aborted due to deadline";
 
-/// An implausible number of requests: a million a second for thirty years.
+/// A million a second for thirty years.
 const MOST: u64 = 1_000_000_000_000_000;
 
 const EXPECTED: &str = "what oha --output-format json writes";

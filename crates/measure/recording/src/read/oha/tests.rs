@@ -1,4 +1,4 @@
-//! What oha writes, and everything that must be refused.
+//! Output of oha, and what must be refused.
 
 use std::path::Path;
 
@@ -46,7 +46,6 @@ fn rows() {
     assert_eq!(warnings, ["oha's CSV leaves out requests that got no answer: failures are not counted."]);
     let fresh = &samples[0];
     assert_eq!((fresh.started_ns, fresh.latency_ns), (Some(500_000), Some(131_750_000)));
-    // TCP and TLS are one number with HTTP's own handshake, so neither is taken.
     assert_eq!((fresh.dns_ns, fresh.connect_ns, fresh.tls_ns), (Some(10_000_000), None, None));
     assert_eq!((fresh.get(Metric::Ttfb), fresh.get(Metric::Total)), (Some(120_500_000), None));
     assert_eq!((fresh.reused, fresh.status, fresh.body_bytes), (Some(false), Some(200), Some(5120)));
@@ -54,11 +53,9 @@ fn rows() {
         (samples[1].dns_ns, samples[1].reused, samples[1].latency_ns),
         (None, Some(true), Some(60_000_001))
     );
-    // No body, no first byte of it.
     assert_eq!((samples[2].ttfb_ns, samples[2].error.as_deref()), (None, None));
 }
 
-/// As oha wrote it before it had `Response-delay`.
 #[test]
 fn rows_without_the_first_byte() {
     let old = "request-start,DNS,DNS+dialup,request-duration,bytes,status\n\
@@ -108,9 +105,8 @@ fn a_summary_becomes_counts() {
     assert_eq!((counts.length_s, counts.started_s), (Some(2.5), None));
     let bucket = Bucket::exact;
     let within = |value_ms, low_ms, high_ms, count| Bucket { value_ms, low_ms, high_ms, count };
-    // The stated values are 1, 2, 3, 6, 8 and 10: the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th
-    // and 7th are neighbours that p25, p50 and p75 interpolate with, and the 9th is in the middle of its bin,
-    // above 8.2 and up to 9.1.
+    // The 1st, 2nd, 3rd, 6th, 8th and 10th value are stated. The 4th, 5th and 7th are neighbours
+    // that p25, p50 and p75 interpolate with, and the 9th is in the middle of its bin.
     assert_eq!(
         counts.buckets,
         [
@@ -123,9 +119,9 @@ fn a_summary_becomes_counts() {
             bucket(10.0, 1)
         ]
     );
-    // By the file, the 4th is between 3.7 and 4.6; it is placed at 3.
     assert!((counts.relative_error - 1.6 / 3.0).abs() < 1e-9, "{}", counts.relative_error);
-    // 11 bins, of which the first and the last are the extremes, and of the percentiles 2, 3, 6 and 8. The sum is 55.65.
+    // 11 bins, of which two are the extremes, and of the percentiles 2, 3, 6 and 8. The sum is
+    // 55.65.
     assert_eq!(
         kept.warnings,
         [
@@ -156,7 +152,6 @@ fn a_series_of_a_summary() {
 
 #[test]
 fn a_summary_without_answers() {
-    // As oha writes it when nothing answered: keys of NaN, and null where a number would be.
     let text = "{\"summary\":{\"total\":1.0,\"slowest\":null,\"fastest\":null},\"responseTimeHistogram\":{\"NaN\":0},\
                 \"latencyPercentiles\":{\"p10\":null},\"errorDistribution\":{\"refused\":3}}";
     let kept = read(text).unwrap();

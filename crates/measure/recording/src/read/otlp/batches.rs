@@ -1,4 +1,4 @@
-//! The spans of a batch one by one, however many it has: a batch is lists within objects within lists.
+//! The spans of a batch one by one: a batch is lists within objects within lists.
 
 use std::fmt;
 
@@ -10,7 +10,6 @@ use serde::{
 use super::{Attribute, Span};
 use crate::{Error, read::json::Taker};
 
-/// One object of OTLP, whose spans are passed on with the name of their service.
 pub(super) struct Batches<'t, F> {
     taker: &'t mut Taker<F>,
     service: Option<String>,
@@ -26,7 +25,6 @@ enum Level {
 }
 
 impl Level {
-    /// The level within, if it is under this key.
     fn within(self, key: &str) -> Option<Self> {
         match (self, key) {
             (Self::Document, "resourceSpans") => Some(Self::Resource),
@@ -85,7 +83,6 @@ where
     }
 }
 
-/// A list of them.
 struct List<'t, F> {
     of: Batches<'t, F>,
 }
@@ -121,7 +118,6 @@ where
     }
 }
 
-/// The source of the spans.
 #[derive(Deserialize)]
 struct Resource {
     #[serde(default)]

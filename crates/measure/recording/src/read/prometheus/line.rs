@@ -1,11 +1,9 @@
 //! One line of Prometheus' text format, or of OpenMetrics.
 
-/// A sample of a histogram.
 #[derive(Debug, PartialEq)]
 pub(super) struct Line {
     /// The histogram's name and its labels without the bound.
     pub series: String,
-    /// The length of the name.
     pub name: usize,
     pub kind: Kind,
     pub value: f64,
@@ -13,13 +11,10 @@ pub(super) struct Line {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Kind {
-    /// The number of events up to a bound.
     Bucket(f64),
-    /// The sum of all.
     Sum,
 }
 
-/// Whether a line looks like a bucket.
 pub(super) fn is_bucket(line: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
     line.first().is_some_and(|byte| byte.is_ascii_alphabetic()) && has(b"_bucket{") && has(b"le=\"")
@@ -54,14 +49,14 @@ impl Line {
     }
 }
 
-/// A bound: not negative, or infinite.
+/// Not negative, or infinite.
 fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|bound: &f64| *bound >= 0.0).map(|bound| bound + 0.0)
 }
 
 type Labels<'l> = Vec<(&'l str, &'l str)>;
 
-/// The unparsed labels between braces, and the text after them.
+/// Unparsed, and the text after them.
 fn labels(text: &str) -> Result<(Labels<'_>, &str), ()> {
     let mut rest = text.strip_prefix('{').ok_or(())?.trim_start();
     let mut found = Vec::new();
@@ -78,7 +73,7 @@ fn labels(text: &str) -> Result<(Labels<'_>, &str), ()> {
     }
 }
 
-/// The position of the first quote that is not escaped.
+/// The first quote that is not escaped.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     text.bytes().position(|byte| {

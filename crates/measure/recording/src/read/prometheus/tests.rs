@@ -5,7 +5,7 @@ use crate::{
     read::json::testing::{Kept, read, read_with},
 };
 
-/// The cumulative counts up to 0.1, 0.5, 1 and beyond, and the sum.
+/// Cumulative counts up to 0.1, 0.5, 1 and beyond.
 fn scrape(name: &str, labels: &str, counts: [u64; 4], sum: f64) -> String {
     let comma = if labels.is_empty() { "" } else { "," };
     let mut text = format!("# HELP {name} How long.\n# TYPE {name} histogram\n");
@@ -35,7 +35,6 @@ fn one_scrape_has_all_events() {
     let kept = read(scrape(NAME, "", [2, 5, 6, 6], 1.5)).unwrap();
     assert_eq!(kept.format, Some(Format::Prometheus));
     assert_eq!(buckets(&kept), [(50.0, 2), (300.0, 3), (750.0, 1)]);
-    // Of the first bucket nothing is known but that it ends at 100 ms.
     assert_eq!(kept.counts[0].relative_error, 0.999);
     assert!(kept.warnings[0].contains("6 events since the program started"), "{:?}", kept.warnings);
     assert!(kept.warnings[0].contains("the file states 250.0 ms"), "{:?}", kept.warnings);
@@ -45,7 +44,6 @@ fn one_scrape_has_all_events() {
 fn two_scrapes_have_the_events_between() {
     let two = scrape(NAME, "", [2, 5, 6, 6], 1.5) + &scrape(NAME, "", [2, 9, 16, 18], 9.0);
     let kept = read(&two).unwrap();
-    // Two took longer than the last bound.
     assert_eq!(buckets(&kept), [(300.0, 4), (750.0, 6), (1000.0, 2)]);
     assert!(
         kept.warnings[0].contains("12 events between the first scrape and the last"),
@@ -57,7 +55,6 @@ fn two_scrapes_have_the_events_between() {
         "{:?}",
         kept.warnings
     );
-    // The program was restarted.
     let anew = scrape(NAME, "", [2, 5, 6, 6], 1.5) + &scrape(NAME, "", [0, 1, 1, 1], 0.2);
     let kept = read(&anew).unwrap();
     assert_eq!(buckets(&kept), [(300.0, 1)]);

@@ -1,4 +1,4 @@
-//! Entries as browsers give them, alone and as page views, and everything that must be refused.
+//! Entries as browsers give them, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,8 @@ use crate::{
     read::json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
 };
 
-/// A navigation, a resource on a new connection, one of another origin, and two that are not requests.
+/// A navigation, a resource on a new connection, one of another origin, and two that are not
+/// requests.
 const PAGE: &str = r#"[
   {"name":"https://a.example/","entryType":"navigation","startTime":0,"duration":900.5,"initiatorType":"navigation",
    "nextHopProtocol":"h2","workerStart":0,"redirectStart":0,"redirectEnd":0,"fetchStart":1,"domainLookupStart":2,
@@ -52,7 +53,6 @@ fn a_page() {
     let navigation = &samples[0];
     // 12 - 2; 32.25 - 12; 72.5 - 32.25; 123 - 73; 131.75 - 123.
     assert_eq!(phases(navigation), [10.0, 20.25, 40.25, -1.0, 50.0, 8.75]);
-    // Not the 900.5 of the whole page.
     assert_eq!(navigation.get(Metric::Total), Some(131_750_000));
     assert_eq!(
         (navigation.status, navigation.body_bytes, navigation.reused),
@@ -82,8 +82,7 @@ fn zeros_of_other_origins_and_cache_hits() {
     assert_eq!((hit.label("cache").as_deref(), hit.reused, hit.body_bytes), (Some("hit"), None, None));
 }
 
-/// 0 is a failure, unless the browser hides the status; if it is absent, as in older browsers, the result is
-/// unknown.
+/// Unless the browser hides the status; if it is absent, the result is unknown.
 #[test]
 fn a_status_of_zero_is_a_failure() {
     let entry = |url: &str, initiator: &str, status: &str| {
@@ -101,19 +100,15 @@ fn a_status_of_zero_is_a_failure() {
     let failed = Some("no response".to_owned());
     let zero = ",\"responseStatus\":0";
     let with_page = format!("{page},");
-    // From the page's own origin, or requested by a script, which always uses CORS.
     assert_eq!(error(&entry("https://a.example/i.png", "img", zero), &with_page), (failed.clone(), 0));
     assert_eq!(error(&entry("https://b.example/api", "fetch", zero), &with_page), (failed.clone(), 0));
     assert_eq!(
         error(&entry("https://b.example/api", "xmlhttprequest", zero), &with_page),
         (failed.clone(), 0)
     );
-    // Without the page its origin is unknown; a warning reports that.
     assert_eq!(error(&entry("https://b.example/i.png", "img", zero), ""), (failed.clone(), 1));
-    // Hidden, also from another port.
     assert_eq!(error(&entry("https://b.example/i.png", "img", zero), &with_page), (None, 1));
     assert_eq!(error(&entry("https://a.example:8443/i.png", "script", zero), &with_page), (None, 1));
-    // The neighbours that must not fail.
     assert_eq!(error(&entry("https://a.example/i.png", "img", ""), &with_page), (None, 0));
     assert_eq!(
         error(&entry("https://a.example/i.png", "img", ",\"responseStatus\":null"), &with_page),
@@ -134,14 +129,12 @@ fn pages() {
     let first = [(Some(0), true); 4];
     let both = [first, [(Some(1), false); 4]].concat();
     assert_eq!(numbers(PAGE.to_owned()), first);
-    // An array of arrays, one array a line, objects with entries, and one array with two navigations.
     assert_eq!(numbers(format!("[{PAGE},{PAGE}]")), both);
     assert_eq!(numbers(format!("{PAGE}\n{PAGE}")), both);
     let named = format!("{{\"name\":\"x\",\"startTime\":7,\"entries\":{PAGE},\"ua\":{{}}}}");
     assert_eq!(numbers(format!("{named}\n{named}")), both);
     let inner = PAGE.trim().trim_start_matches('[').trim_end_matches(']');
     assert_eq!(numbers(format!("[{inner},{inner}]")), both);
-    // Entries line by line.
     let line = resource("\"responseEnd\":5");
     assert_eq!(numbers(format!("{line}\n{line}\n")), [(Some(0), true); 2]);
 }
@@ -153,7 +146,6 @@ fn stamps_out_of_order_are_no_phases() {
          \"responseStart\":6,\"responseEnd\":3",
     ));
     assert_eq!((phases(&backwards), backwards.get(Metric::Total)), ([-1.0; 6], Some(3_000_000)));
-    // QUIC: the handshake is all there is.
     let quic =
         one(resource("\"connectStart\":5,\"secureConnectionStart\":5,\"connectEnd\":35,\"requestStart\":36"));
     assert_eq!((quic.connect_ns, quic.quic_ns, quic.reused), (None, Some(30_000_000), Some(false)));

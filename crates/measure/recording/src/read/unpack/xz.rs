@@ -1,4 +1,4 @@
-//! Unpacks .xz: all streams of a file, one after the other, with zeros between them that `xz` takes too (section 2.2 of its format).
+//! Unpacks .xz: all streams of a file, with zeros between them (section 2.2 of its format).
 
 use std::io::{self, BufRead, Read};
 
@@ -6,11 +6,9 @@ use xz4rust::{DICT_SIZE_PROFILE_0, DICT_SIZE_PROFILE_9, XzDecoder, XzError, XzNe
 
 pub(super) const MAGIC: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
 
-/// The unpacked bytes.
 pub(super) struct Xz<R> {
     input: R,
     decoder: Box<XzDecoder<'static>>,
-    /// Whether a stream is incomplete.
     is_within: bool,
 }
 
@@ -21,7 +19,6 @@ impl<R: BufRead> Xz<R> {
         Self { input, decoder, is_within: true }
     }
 
-    /// Whether another stream begins.
     fn begins_again(&mut self) -> io::Result<bool> {
         loop {
             let bytes = self.input.fill_buf()?;

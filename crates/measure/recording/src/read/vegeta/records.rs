@@ -1,4 +1,5 @@
-//! Records of CSV as Go's encoding/csv writes them: quoted fields may hold line ends, and some fields may be of any size.
+//! Records of CSV of Go's encoding/csv: quoted fields may hold line ends, and some fields may be of
+//! any size.
 
 use std::{
     io::{self, BufRead, BufReader, Read},
@@ -7,37 +8,32 @@ use std::{
 
 use crate::{Error, Place, read::LONGEST_LINE};
 
-/// Returns one record after the other. For unused fields, only the position is kept.
+/// For unused fields, only the position is kept.
 pub(super) struct Records<R> {
     input: BufReader<R>,
     path: PathBuf,
-    /// Which fields are left out.
     skipped: &'static [usize],
     fields: Vec<Field>,
     count: usize,
     line: u64,
     column: u64,
-    /// Where the record began.
     start: u64,
     is_whole: bool,
 }
 
-/// A field of the record that was read last.
 #[derive(Debug, Default)]
 pub(super) struct Field {
     pub text: Vec<u8>,
-    /// Where it begins, from 1.
+    /// From 1.
     pub line: u64,
     pub column: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// At the beginning of a field.
     Begin,
     Plain,
     Quoted,
-    /// Behind a quote in a quoted field: its end, or the first half of a quote.
     Quote,
 }
 
@@ -48,7 +44,7 @@ impl<R: Read> Records<R> {
         Self { input, path, skipped, fields, count: 0, line, column, start: 1, is_whole: true }
     }
 
-    /// Reads the next record into [`Records::fields`]; returns `false` at the end. Empty lines are skipped.
+    /// Returns `false` at the end. Empty lines are skipped.
     pub(super) fn next(&mut self) -> Result<bool, Error> {
         (self.count, self.start, self.is_whole) = (0, self.line, true);
         let mut state = State::Begin;
@@ -77,22 +73,18 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The record that was read last.
     pub(super) fn fields(&self) -> &[Field] {
         &self.fields[..self.count]
     }
 
-    /// The line on which it begins.
     pub(super) fn begins(&self) -> u64 {
         self.start
     }
 
-    /// Whether its line had an end.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// A position, from 1.
     pub(super) fn place(&self, line: u64, column: u64) -> Place {
         Place { path: self.path.clone(), line, column }
     }
@@ -112,7 +104,6 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Handles the end of the file within a record.
     fn end(&mut self, state: State) -> Result<bool, Error> {
         self.is_whole = false;
         if state == State::Begin && self.count == 0 {
@@ -149,7 +140,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Appends to the field, unless it is ignored.
+    /// Unless the field is ignored.
     fn push(&mut self, byte: u8, state: State) -> Result<State, Error> {
         if !self.skipped.contains(&(self.count - 1)) {
             let field = &mut self.fields[self.count - 1];
@@ -162,7 +153,6 @@ impl<R: Read> Records<R> {
         Ok(state)
     }
 
-    /// Takes the first half of a line's end off.
     fn trim(&mut self) {
         if let Some(field) = self.fields[..self.count].last_mut() {
             field.text.truncate(field.text.trim_ascii_end().len());
@@ -173,7 +163,6 @@ impl<R: Read> Records<R> {
 /// System calls do not count from here on.
 const CHUNK: usize = 256 << 10;
 
-/// More than vegeta writes.
 const MOST_FIELDS: usize = 16;
 
 #[cfg(test)]
@@ -202,7 +191,6 @@ mod tests {
     fn a_quote_that_is_not_closed_is_where_it_began() {
         let said = records("a,b\n1,2,\"x\n3,4\n").unwrap_err();
         assert!(said.starts_with("x:2:5: found a double quote that is not closed"), "{said}");
-        // On the last line it was cut off.
         assert_eq!(records("a,b\n1,2,\"x").unwrap().len(), 2);
     }
 

@@ -1,6 +1,6 @@
-//! vegeta's CSV, which names no columns: start, code, latency, bytes out, bytes in, error, body, attack, number, and in newer
-//! versions method, URL and headers (`NewCSVEncoder` in its `lib/results.go`). Start and latency are in nanoseconds; body
-//! and headers are in base64 and of any size.
+//! vegeta's CSV, which names no columns: start, code, latency, bytes out, bytes in, error, body,
+//! attack, number, and in newer versions method, URL and headers (`NewCSVEncoder` in its
+//! `lib/results.go`). Times are in nanoseconds; body and headers are in base64.
 
 use super::{
     Hit,
@@ -51,10 +51,8 @@ pub(in crate::read) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// The problem with a record.
 enum Wrong {
     Count,
-    /// The field with that index, and the expected form.
     Field(usize, &'static str),
 }
 
@@ -87,9 +85,7 @@ fn hit(fields: &[Field], columns: usize) -> Result<Hit, Wrong> {
 const BODY: usize = 6;
 const HEADERS: usize = 11;
 
-/// Columns of older versions, and of newer ones.
 const WITHOUT_URL: usize = 9;
 const WITH_URL: usize = 12;
 
-/// How much of a field a message shows.
 const SHOWN: usize = 40;

@@ -1,4 +1,4 @@
-//! Hits as `vegeta encode` writes them, and everything that must be refused.
+//! Hits of `vegeta encode`, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,6 @@ fn hits() {
     {
         assert_eq!(hit.label(name).as_deref(), Some(value), "{name}");
     }
-    // An answer, if not a welcome one.
     assert_eq!((samples[1].status, &samples[1].error), (Some(503), &None));
     assert_eq!(samples[2].error.as_deref(), Some("Get \"https://a.example/\": context deadline exceeded"));
     assert_eq!((samples[2].status, samples[2].get(Metric::Latency)), (None, None));
@@ -64,7 +63,7 @@ fn what_is_broken_is_named() {
     assert_eq!(refused_by_sink(HITS), "cannot write line 2 of the recording");
 }
 
-/// The columns of `NewCSVEncoder` in vegeta's `lib/results.go`, as its decoder reads them; body and headers in base64.
+/// The columns of `NewCSVEncoder` in vegeta's `lib/results.go`.
 const CSV: &str = "1741944413589000001,200,23456789,0,5,,aGVsbG8=,edge,0,GET,https://a.example/x,Q29udGVudC1UeXBlOiB0ZXh0DQo=\n\
                    1741944413600000000,503,1000,0,0,503 Service Unavailable,,edge,1,GET,https://a.example/y,\n\
                    1741944413700000000,0,30000000000,0,0,\"Get \"\"https://a.example/\"\": timeout,\nand more\",,edge,2,GET,https://a.example/,\n";
@@ -83,10 +82,8 @@ fn rows_with_bodies() {
     }
     assert_eq!((kept.samples[1].status, &kept.samples[1].error), (Some(503), &None));
     assert_eq!(kept.samples[2].error.as_deref(), Some("Get \"https://a.example/\": timeout,\nand more"));
-    // A body that is longer than any line may be, and longer than the part from which the format is recognised.
     let large = CSV.replace("aGVsbG8=", &"QUJD".repeat(1 << 19));
     assert_eq!(read(large).unwrap().samples, kept.samples);
-    // Nine columns, as older versions have them.
     let old = "1741944413589000001,200,23456789,0,5,,aGVsbG8=,edge,0\n";
     let kept = read(old.repeat(2)).unwrap();
     assert_eq!((kept.samples.len(), kept.samples[0].label("url")), (2, None));

@@ -53,7 +53,6 @@ fn what_is_packed_is_what_the_name_says() {
 #[test]
 fn a_name_may_be_as_long_as_names_are() {
     let folder = tempfile::tempdir().unwrap();
-    // Two that begin alike, and a third whose characters take three bytes.
     let long = |end: &str| "a".repeat(LONGEST_NAME - end.len()) + end;
     let names = [long(".csv"), long("x.csv"), "\u{20ac}".repeat(83) + ".csv"];
     let outputs = names.each_ref().map(|name| {
@@ -82,7 +81,6 @@ fn who_may_read_it_stays_so() {
         fs::write(&path, "before").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(wanted)).unwrap();
         let mut output = Output::create(&path).unwrap();
-        // Also while it is written.
         assert_eq!(mode(&temporaries_of(&path)[0]), wanted);
         output.write_all(b"after").unwrap();
         output.finish(1).unwrap();

@@ -1,10 +1,8 @@
-//! Uncertain results must not read as if they were certain: words, stars, multiple comparisons, and identical
-//! samples.
+//! Uncertain results must not read as if they were certain.
 
 use super::{pages::hash, *};
 use crate::{Certainty, markdown, terminal};
 
-/// `n` samples of one exponential distribution.
 fn drawn(label: &str, n: u32, seed: u32) -> SideInput {
     let values: Vec<f64> = (0..n).map(|i| -100.0 * (1.0 - hash(i, seed)).ln()).collect();
     side(label, &values)
@@ -26,13 +24,11 @@ fn an_undecided_comparison_reads_undecided_everywhere() {
     assert!(!text.contains(" *"), "{text}");
 }
 
-/// 20 requests a second for eight seconds. The path to `near` is down for two of them: a request waits for the first retransmission
-/// after that.
+/// `near` is down for two of eight seconds: a request then waits for the first retransmission.
 fn with_outage(label: &str, base: f64, outage: bool) -> SideInput {
     let row = |i: u32| {
         let at = f64::from(i) / 20.0;
         let waited = if outage && (3.0..5.0).contains(&at) { 2000.0 - 600.0 * (at - 3.0) } else { 0.0 };
-        // A drift, which makes neighbours resemble each other.
         format!("{at},{}\n", base + hash(i, 3) + at / 4.0 + waited)
     };
     let text = format!("started_s,latency_ms\n{}", (0..160).map(row).collect::<String>());
@@ -51,12 +47,12 @@ fn what_the_plan_lets_happen_is_no_chance() {
         (certain(&speed.median_request), certain(&speed.experienced))
     };
     let sure = |side: &str| (Some(side.to_owned()), Some(Certainty::Sure));
-    // 40 of 160 requests are slow, at these times in each run; of ten requests one is, but for 0.75^10 = 6 % of page views.
+    // 40 of 160 requests are slow in each run; of ten requests one is, but for 0.75^10 = 6 % of
+    // views.
     assert_eq!(of(&[[3.0, 5.0]]), (sure("near"), sure("far")));
-    // One burst of two seconds in eight: in another recording it may last for five, or not occur.
+    // Another recording may have a longer burst or none.
     let (median, page) = of(&[]);
     assert!(median.1 != Some(Certainty::Sure) && page.1 != Some(Certainty::Sure), "{median:?} {page:?}");
-    // A fault to the end leaves what was before it.
     assert_eq!(of(&[[3.0, f64::INFINITY]]).0.1, median.1);
 }
 
@@ -68,14 +64,12 @@ fn a_sure_one_has_a_star() {
     assert!(comparison.verdict.unwrap().headline.starts_with("fast is 20.0 ms ("));
 }
 
-/// 20 000 samples within 5 ms of each other.
 fn spread_values(from: f64) -> Vec<f64> {
     (0..20_000).map(|i| from + 5.0 * hash(i, 3)).collect()
 }
 
 #[test]
 fn the_word_and_the_percentage_come_from_one_rule() {
-    // Means differ by 0 to 60 %: every word from undecided to sure.
     for shift in 0..13 {
         let mut other = drawn("other", 120, 8);
         other.distribution = Distribution::new(
@@ -103,7 +97,7 @@ fn the_word_and_the_percentage_come_from_one_rule() {
 
 #[test]
 fn neither_seed_nor_order_turns_sure_into_unsure() {
-    // Seven draws around the boundary: a result that is sure once is always at least borderline.
+    // A result that is sure once is always at least borderline.
     let one = Page::new(1, 1.0).unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for shift in 0..7 {
@@ -133,13 +127,12 @@ fn neither_seed_nor_order_turns_sure_into_unsure() {
         assert!(!(is_sure && is_less), "{scale}: {words:?}");
         seen.extend(words.iter().map(|word| format!("{word:?}")));
     }
-    // The draws do cross the boundary.
     assert!(seen.contains("Sure") && seen.contains("Borderline"), "{seen:?}");
 }
 
 #[test]
 fn many_pairs_are_less_sure_than_one() {
-    // Eight draws from one distribution: 28 pairs. Uncorrected, some pair would seem sure.
+    // 28 pairs. Uncorrected, some pair would seem sure.
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let mut wrong = 0;
     for round in 0..5 {
@@ -158,7 +151,7 @@ fn many_pairs_are_less_sure_than_one() {
 
 #[test]
 fn many_groups_are_less_sure_than_one() {
-    // 40 groups of 50 without any difference: uncorrected, one or two would be sure.
+    // Uncorrected, one or two of 40 groups would be sure.
     let labelled = |seed| {
         let row = |i: u32| format!("{},g{}\n", -100.0 * (1.0 - hash(i, seed)).ln(), i % 40);
         read(&format!("latency_ms,group\n{}", (0..2000).map(row).collect::<String>()), Some("group"))
@@ -195,12 +188,10 @@ fn the_same_samples_are_named_so() {
     assert_eq!(comparison.identical, [["old".to_owned(), "new".to_owned()]]);
     let verdict = comparison.verdict.as_ref().unwrap();
     assert_eq!(verdict.sentence, "old and new hold the same 50 samples: there is nothing to compare.");
-    // One sample more, or the same ones on other pages, makes them different.
     assert!(of(&[drawn("old", 50, 1), drawn("new", 51, 1)], page()).identical.is_empty());
     let paged = |page: &str| read(&format!("page,latency_ms\n1,5\n{page},6\n"), None);
     assert!(of(&[paged("1"), paged("2")], page()).identical.is_empty());
     assert_eq!(of(&[paged("1"), paged("1")], page()).identical.len(), 1);
-    // The remaining side of three is still compared.
     let three = of(&[drawn("a", 50, 1), drawn("b", 50, 1), drawn("c", 50, 2)], page());
     assert!(three.warnings.iter().any(|warning| warning.starts_with("a and b hold the same samples")));
 }
@@ -212,13 +203,11 @@ fn differences_are_absolute_and_relative() {
     for differences in [&found.request, &found.experienced] {
         for name in ["mean", "50", "75", "90", "95", "99"] {
             let one = &differences[name];
-            // The same samples, 20 ms later.
             assert!((one.difference_ms - 20.0).abs() < 1e-9, "{name}: {one:?}");
             let base = 20.0 / one.relative.unwrap();
             assert!((10.0..15.0).contains(&base), "{name}: {one:?}");
             let ([low, high], [relative_low, relative_high]) = (one.ci_ms.unwrap(), one.relative_ci.unwrap());
             for (end, relative) in [(low, relative_low), (high, relative_high)] {
-                // p99 of people is thin, and its interval may be open.
                 assert!(end.is_some() || name == "99", "{name}: {one:?}");
                 assert!(end.zip(relative).is_none_or(|(end, share)| (share * base - end).abs() < 1e-9));
                 assert_eq!(end.is_some(), relative.is_some());

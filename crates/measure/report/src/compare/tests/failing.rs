@@ -1,9 +1,9 @@
-//! Failures are part of what people experience: which side fails more, and that its speed does not hide it.
+//! Failures are part of what people experience, and a side's speed does not hide them.
 
 use super::{pages::hash, *};
 use crate::Basis;
 
-/// 400 pages of ten requests in `base`..`base + 10` ms, of which a share of pages lacks one request.
+/// 400 pages of ten requests; a share of pages lacks one request.
 fn lossy(label: &str, base: f64, share: f64, seed: u32) -> SideInput {
     let row = |i: u32| {
         let is_lost = i % 10 == 4 && hash(i / 10, seed) < share;
@@ -115,13 +115,11 @@ fn failures_have_gates() {
             Question { thresholds: vec![text.parse().unwrap()], ..Question::new(Metric::Latency, ten()) };
         compare(&question, &sides).unwrap().comparison.thresholds.remove(0)
     };
-    // 4 % of requests, and 40 % of pages.
     assert!(judged("failed above 5%").holds && !judged("failed above 3%").holds);
     assert!(judged("experienced.failed above 50%").holds && !judged("experienced.failed above 20%").holds);
     let more = judged("experienced.failed surely worse");
     assert!(!more.holds && more.figure.contains(" page views failed ("), "{more:?}");
     assert!(!judged("failed surely worse").holds);
-    // A gate on speed holds, and names its price.
     let speed = judged("experienced.p50 worse by 5%");
     assert!(speed.holds && speed.figure.contains(" % of its page views failed, "), "{speed:?}");
     let same = [lossy("baseline", 60.0, 0.1, 1), lossy("same", 60.0, 0.1, 7)];

@@ -3,7 +3,6 @@
 use super::*;
 use crate::{Basis, Certainty};
 
-/// A number from 0 to 1 for each i, without any pattern.
 pub(super) fn hash(i: u32, seed: u32) -> f64 {
     let mut x = (u64::from(seed) << 32 | u64::from(i)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,7 +10,6 @@ pub(super) fn hash(i: u32, seed: u32) -> f64 {
     (x >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// 400 pages of ten requests, by (page, request); every latency in a column, the page in another.
 pub(super) fn paged(label: &str, latency: impl Fn(u32, u32) -> f64) -> SideInput {
     let row = |i: u32| format!("{i},{},{}\n", i / 10, latency(i / 10, i % 10));
     let text = format!("started_s,page,latency_ms\n{}", (0..4000).map(row).collect::<String>());
@@ -29,15 +27,14 @@ fn together() -> SideInput {
     })
 }
 
-/// Always 60 to 70 ms more than nothing.
 fn even() -> SideInput {
     paged("even", |page, i| 60.0 + 10.0 * hash(page * 10 + i, 2))
 }
 
 #[test]
 fn real_pages_outrank_the_model() {
-    // A slow page in 20: 29 + 300/20 = 44 ms on average, against 69. The model spreads the slow requests over 1 - 0.95^10 =
-    // 40 % of pages: 150 ms.
+    // 29 + 300/20 = 44 ms on average, against 69. By the model, 1 - 0.95^10 = 40 % of pages are
+    // slow: 150 ms.
     let question = Question {
         thresholds: vec![
             "experienced.mean surely worse".parse().unwrap(),
@@ -64,9 +61,7 @@ fn real_pages_outrank_the_model() {
         "{}",
         verdict.headline
     );
-    // 19 pages in 20.
     assert!((speed(verdict).experienced.share_better.unwrap() - 0.95).abs() < 0.001);
-    // The gate uses pages: the second is worse, although it would be better by the model.
     assert!(comparison.thresholds.iter().all(|one| !one.holds), "{:?}", comparison.thresholds);
     let pages = comparison.sides[0].pages.as_ref().unwrap();
     assert_eq!((pages.views, pages.whole, pages.requests_min, pages.requests_max), (400, 400, 10, 10));
@@ -86,8 +81,7 @@ fn independent_pages_and_the_model_agree() {
     let verdict = comparison.verdict.unwrap();
     let (real, model) = (&speed(&verdict).experienced, speed(&verdict).model.as_ref().unwrap());
     assert_eq!((real.better.as_deref(), model.better.as_deref()), (Some("even"), Some("even")));
-    // 300 (1 - 0.95^10) = 120 ms more than 21, against 69; each page is slow or not, so 400 of them give that to
-    // within 7 ms.
+    // 300 (1 - 0.95^10) = 120 ms more than 21, against 69; 400 pages give that to within 7 ms.
     assert!((real.difference_ms - model.difference_ms).abs() < 14.0, "{real:?} {model:?}");
     assert!((real.share_better.unwrap() - model.share_better.unwrap()).abs() < 0.05);
     assert!(!verdict.headline.contains("disagree"), "{}", verdict.headline);
@@ -100,7 +94,7 @@ fn independent_pages_and_the_model_agree() {
 
 #[test]
 fn half_of_a_page_is_any_half() {
-    // Of independent requests the wait for a random half is the model's, in its mean and in its percentiles.
+    // Of independent requests, the wait for a random half is that of the model.
     let exponential = |seed| move |page: u32, i: u32| -(1.0 - hash(page * 10 + i, seed)).ln() * 100.0;
     let sides = [paged("one", exponential(4)), paged("two", exponential(5))];
     let half = Page::new(10, 0.5).unwrap();
@@ -127,7 +121,6 @@ fn without_page_ids_on_all_sides_the_model_decides() {
         (Some("even"), &None)
     );
     assert!(!verdict.sentence.contains("real page views"), "{}", verdict.sentence);
-    // A side with pages is described by them anyway.
     let pages: Vec<bool> = comparison.sides.iter().map(|side| side.pages.is_some()).collect();
     assert_eq!(pages, [true, false]);
     assert!(comparison.sides[0].pages.as_ref().unwrap().expected_ci_ms.is_some());
@@ -169,7 +162,7 @@ fn groups_that_hold_whole_pages_go_by_them() {
     let question = Question { by: Some("city".to_owned()), ..Question::new(Metric::Latency, ten()) };
     let sides = [with_city(&together()), with_city(&even())];
     let groups = compare(&question, &sides).unwrap().comparison.breakdown.unwrap().groups;
-    // Slow pages have odd numbers, so they are all in Lima: 29 + 300/10 there on average, against 69.
+    // Slow pages are all in Lima: 29 + 300/10 there on average, against 69.
     assert!(
         groups.iter().all(|group| group.experienced.as_ref().unwrap().basis == Some(Basis::ObservedPages))
     );

@@ -34,9 +34,8 @@ pub enum Look {
 }
 
 impl Line {
-    /// A line through points, in any order. A missing value (`None` or not finite) makes a gap.
-    ///
-    /// Of more points than an eye can distinguish, a subset is kept that draws the same line (see [`COLUMNS`]).
+    /// A line through points, in any order. A missing value (`None` or not finite) makes a gap;
+    /// more points than [`COLUMNS`] can show are thinned to the same line.
     pub fn new<V: Into<Option<f64>>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, V)>,
@@ -77,25 +76,21 @@ impl Line {
         Self { look: Look::Crosses, ..self }
     }
 
-    /// The same with fewer points, which draw the same line on this many columns.
     pub(crate) fn thinned(&self, columns: f64) -> Self {
         let points: Vec<Point> = self.x.iter().copied().zip(self.y.iter().copied()).collect();
         let (x, y) = thinned(&points, columns).into_iter().unzip();
         Self { x, y, name: self.name.clone(), look: self.look }
     }
 
-    /// The points without gaps.
     pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.x.iter().zip(&self.y).filter_map(|(&x, &y)| Some((x, y?)))
     }
 }
 
-/// The position, and the value if there is one.
 type Point = (f64, Option<f64>);
 
-/// Of the points in each of so many equal columns, the first, the last, the minimum and the maximum. On so many
-/// pixels they draw the same line as all points (M4: Jugel, Jerzak, Hackenbroich and Markl, "M4: a
-/// visualization-oriented time series data aggregation", VLDB 2014). A column with a gap keeps one.
+/// M4 (Jugel et al., VLDB 2014): keeps the first, last, minimum and maximum of each column, which
+/// draw the same line. A column with a gap keeps one gap.
 fn thinned(points: &[Point], columns: f64) -> Vec<Point> {
     let (Some((low, _)), Some((high, _))) = (points.first(), points.last()) else { return Vec::new() };
     let column = |x: f64| ((x - low) / (high - low) * columns).floor();
@@ -103,7 +98,6 @@ fn thinned(points: &[Point], columns: f64) -> Vec<Point> {
     chunks.flat_map(|chunk| kept(chunk).into_iter().map(|at| chunk[at])).collect()
 }
 
-/// The indices to keep of one column, ascending.
 fn kept(column: &[Point]) -> Vec<usize> {
     let by_value =
         |&a: &usize, &b: &usize| column[a].1.partial_cmp(&column[b].1).unwrap_or(std::cmp::Ordering::Equal);
@@ -117,11 +111,10 @@ fn kept(column: &[Point]) -> Vec<usize> {
     kept
 }
 
-/// The page is at most 1280 pixels wide, and its charts have margins: about as many columns as there are pixels left.
+/// The page is at most 1280 pixels wide, and its charts have margins.
 const COLUMNS: f64 = 1000.0;
 /// A millisecond of a run of hours.
 const X_DIGITS: usize = 8;
-/// Finer than a chart can show or a reader needs.
 const Y_DIGITS: usize = 6;
 
 #[cfg(test)]
@@ -137,7 +130,6 @@ mod tests {
             _ => Some(f64::from(i % 7) / 7.0),
         };
         let line = Line::new("noise", (0..1_000_000_u32).map(|i| (f64::from(i) / 1000.0, value(i))));
-        // First, last, minimum and maximum of each column, one gap, and the end of the last column.
         assert!(line.x.len() <= 4 * 1000 + 1 + 1, "{}", line.x.len());
         assert!(line.x.is_sorted());
         let at = |wanted: f64| line.x[line.y.iter().position(|&y| y == Some(wanted)).unwrap()];
@@ -153,7 +145,6 @@ mod tests {
         assert_eq!(line.x, [0.0, 1.0, 2.0]);
         assert_eq!(line.y, [Some(0.333_333), None, Some(20.0)]);
         assert_eq!(Line::new("none", [] as [(f64, f64); 0]).x.len(), 0);
-        // One column holds them all: its first, minimum, maximum and last are two points.
         assert_eq!(Line::new("upright", [(1.0, 1.0), (1.0, 2.0)]).y.len(), 2);
     }
 

@@ -72,7 +72,6 @@ impl Axis {
         Self { title: title.into(), unit: "%".to_owned(), scale: Scale::Share }
     }
 
-    /// "throughput (Mbit/s)".
     pub(crate) fn text(&self) -> String {
         if self.unit.is_empty() { self.title.clone() } else { format!("{} ({})", self.title, self.unit) }
     }
@@ -234,7 +233,8 @@ impl Multiples {
         self
     }
 
-    /// Adds a chart: its row ("1 Gbit/s"), its column ("cubic") and its lines. Either name may be empty.
+    /// Adds a chart: its row ("1 Gbit/s"), its column ("cubic") and its lines. Either name may be
+    /// empty.
     #[must_use]
     pub fn chart(
         mut self,

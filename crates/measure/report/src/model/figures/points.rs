@@ -22,7 +22,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Keeps one point for each cell of a grid that is finer than a drawn point, on these scales.
+    /// Keeps one point for each cell of a grid that is finer than a drawn point.
     pub(super) fn new(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64)>,
@@ -62,7 +62,6 @@ impl Marks {
     }
 }
 
-/// An axis divided into equal cells.
 struct Cells {
     low: f64,
     high: f64,
@@ -78,7 +77,7 @@ impl Cells {
         Self { low, high, scale, number }
     }
 
-    /// The cell of a value; 0 if a log scale cannot hold it.
+    /// 0 if a log scale cannot hold the value.
     #[expect(clippy::cast_possible_truncation, reason = "at most the number of cells, and NaN becomes 0")]
     fn of(&self, value: f64) -> i64 {
         let along = along(value, self.scale).max(self.low);
@@ -93,7 +92,6 @@ fn along(value: f64, scale: Scale) -> f64 {
 /// A chart on the page is about 1100 pixels wide and 330 high, and a point 3.
 const ACROSS: f64 = 550.0;
 const UP: f64 = 165.0;
-/// Finer than a spot.
 const DIGITS: usize = 5;
 
 #[cfg(test)]
@@ -102,13 +100,11 @@ mod tests {
 
     #[test]
     fn points_on_one_spot_are_one_and_are_counted() {
-        // 28 000 connects of 12 us: as many cells as there are across, and the last one at the end.
         let crowd = (0..28_000_u32).map(|i| (f64::from(i) / 27_999.0, 12.0));
         let points = Points::new("even", crowd, (Scale::Share, Scale::Log));
         assert_eq!((points.count, points.x.len()), (28_000, 551));
         assert!(points.x.is_sorted());
         assert_eq!((points.x[0], points.x[550]), (0.0, 1.0));
-        // All points of a grid as fine as ours stay: 10 x 10.
         let grid = (0..100_u32).map(|i| (f64::from(i % 10), f64::from(i / 10)));
         assert_eq!(Points::new("grid", grid, (Scale::Linear, Scale::Linear)).x.len(), 100);
     }

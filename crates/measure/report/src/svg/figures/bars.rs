@@ -13,7 +13,6 @@ use crate::{
     text::latency,
 };
 
-/// The drawing, if there are bars.
 pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
     let most = panel.bars.iter().map(|bar| bar.value).reduce(f64::max)?;
     let statement = if panel.sentence.is_empty() { &panel.title } else { &panel.sentence };
@@ -27,7 +26,6 @@ pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
         let middle = TOP + ROW * (f64::from(row) + 0.5);
         let lettering = Lettering { anchor: Anchor::End, ..Lettering::new(SIZE) };
         canvas.text((left - 12.0, middle), name, lettering);
-        // Everything above 0 is visible.
         let least = if bar.value > 0.0 { 1.0 } else { 0.0 };
         let right = left + (scale.position(bar.value) * (WIDTH - FIGURE - left)).max(least);
         canvas.cells(&[[left, middle - 11.0, right, middle + 11.0]], side(0));
@@ -39,9 +37,7 @@ pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
 }
 
 const SIZE: f64 = 15.0;
-/// Room for a name before its bar.
 const LONGEST: f64 = 320.0;
 const TOP: f64 = 84.0;
 const ROW: f64 = 34.0;
-/// Room for the figure after the longest bar.
 const FIGURE: f64 = 140.0;

@@ -1,8 +1,8 @@
-//! Figures for tests: an oscillating reader, four ways to choose a port and a sweep. Made up, by formulas.
+//! Figures for tests: an oscillating reader, four ways to choose a port and a sweep. Made up, by
+//! formulas.
 
 use crate::model::figures::{Axis, Bars, Column, Figures, Line, Multiples, Scatter, Table, Timeline};
 
-/// Everything that a document of figures can hold.
 pub(crate) fn figures() -> Figures {
     let document =
         Figures::new("An oscillating reader", "941 Mbit/s while it reads fast, and 4 s to return there.")
@@ -22,7 +22,6 @@ fn table() -> Table {
         .note("Three rounds.")
 }
 
-/// Three rounds of 20 s, the first 5 s of them fast.
 fn rounds(timeline: Timeline) -> Timeline {
     [0.0, 20.0, 40.0].into_iter().fold(timeline, |timeline, from| {
         timeline.phase("fast", from, from + 5.0).phase("slow", from + 5.0, from + 20.0)
@@ -34,7 +33,6 @@ fn timelines() -> [Timeline; 3] {
     let read = (0..60_usize).map(|second| opening.get(second % 20).copied().unwrap_or(47.0));
     let filled = |at: f64| if at % 20.0 < 5.0 { 0.1 } else { (at % 20.0 / 9.0).min(1.0) };
     let open = |at: f64| (at * 4.0).exp2().min(1024.0) / 8.0;
-    // Every 10 ms, with a gap of two seconds in one of them.
     let sampled = |value: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
         (0..=6000_u32).map(|i| f64::from(i) / 100.0).map(|at| (at, value(at))).collect()
     };
@@ -68,11 +66,9 @@ fn scatters() -> [Scatter; 2] {
     ]
 }
 
-/// 4000 connects that fill the range, each taking about `us`.
 fn scatter(title: &str, us: impl Fn(f64) -> f64 + Copy, is_odd: impl Fn(u32) -> bool + Copy) -> Scatter {
     let connect = move |i: u32| {
         let fill = f64::from(i) / 4000.0;
-        // A spread by a factor of 1.5 in either direction, without any visible pattern.
         (fill, us(fill) * (0.4 * (f64::from(i) * 12.9898).sin()).exp())
     };
     let class = |odd: bool| (0..4000).filter(move |&i| is_odd(i) == odd).map(connect);
@@ -91,7 +87,7 @@ fn sweep() -> Multiples {
     [(1000.0, "1 Gbit/s"), (10_000.0, "10 Gbit/s")].into_iter().fold(empty, |all, (rate, row)| {
         ["cubic", "bbr"].into_iter().fold(all, |all, column| {
             let lines = [4.0, 16.0, 128.0].map(|mib: f64| {
-                // MiB x 8.388608 Mbit / s, up to the rate without headers.
+                // MiB x 8.388608 is Mbit; the rate without headers is 0.94.
                 let at = |rtt: f64| (rtt, (mib * 8388.608 / rtt).min(rate * 0.94));
                 Line::new(format!("{mib} MiB"), [0.3, 20.0, 121.0, 300.0].map(at))
             });

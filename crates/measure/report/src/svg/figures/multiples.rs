@@ -1,4 +1,5 @@
-//! Small charts of the same axes, side by side: a line of the same name has the same colour in all of them.
+//! Small charts of the same axes, side by side: a line of the same name has the same colour in all
+//! of them.
 
 use super::{MARGIN, draw_line, finish, headed, name_end, name_room, on, scale};
 use crate::{
@@ -14,7 +15,6 @@ use crate::{
     text::plain,
 };
 
-/// The drawing, if there is data.
 pub(super) fn draw(figures: &Figures, panel: &Multiples) -> Option<String> {
     let lines = || panel.charts.iter().flat_map(|chart| &chart.lines);
     lines().find(|line| line.points().next().is_some())?;
@@ -25,7 +25,6 @@ pub(super) fn draw(figures: &Figures, panel: &Multiples) -> Option<String> {
             names.push(&line.name);
         }
     }
-    // Names that are too long for the end of a line go above all charts.
     let is_long = |name: &&str| width(name, 15.0) > LONG;
     let named_above: &[&str] = if names.iter().any(is_long) { &names } else { &[] };
     let has_crosses = lines().any(|line| line.look == LookOfLine::Crosses && line.points().next().is_some());
@@ -52,7 +51,6 @@ pub(super) fn draw(figures: &Figures, panel: &Multiples) -> Option<String> {
     Some(finish(figures, canvas, statement, [panel.title.as_str()]))
 }
 
-/// An entry above the charts: its row, its left end, its text and its dot.
 type Entry = (usize, f64, String, Option<&'static str>);
 
 fn legend(names: &[&str], has_crosses: bool) -> Vec<Entry> {
@@ -79,7 +77,6 @@ fn draw_legend(canvas: &mut Canvas, entries: &[Entry], top: f64) {
     }
 }
 
-/// The number of column names; longer rows than can be read are broken.
 fn columns(panel: &Multiples) -> usize {
     let mut names: Vec<&str> = panel.charts.iter().map(|chart| chart.column.as_str()).collect();
     names.sort_unstable();
@@ -87,7 +84,6 @@ fn columns(panel: &Multiples) -> usize {
     if (2..=4).contains(&names.len()) { names.len() } else { 3 }
 }
 
-/// The frame of a chart with its name and its axes, whose titles are at the edges of the drawing.
 fn draw_frame(
     canvas: &mut Canvas,
     panel: &Multiples,
@@ -130,7 +126,6 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, panel: &Multiples, lines: &[Li
     }
 }
 
-/// Writes each name once, where its line ends; without a line, at its last cross.
 fn name_ends(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -149,13 +144,9 @@ fn name_ends(
     end_labels(canvas, frame, &names.iter().filter_map(end).collect::<Vec<_>>(), edge);
 }
 
-/// Height of a chart with its name.
 const HEIGHT: f64 = 232.0;
-/// The legend of a cross.
 const INVALID: &str = "\u{2715} INVALID: the tool affected this measurement";
-/// A wider name is not written at the end of a line.
 const LONG: f64 = 110.0;
-/// The left end of the names above the charts, their size, the height of a row of them, and the width of a dot.
 const LEFT: f64 = 24.0;
 const SIZE: f64 = 15.0;
 const ROW: f64 = 22.0;

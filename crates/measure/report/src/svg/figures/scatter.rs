@@ -1,4 +1,5 @@
-//! Events as points in classes, with their summaries on top; panels with the same axes share their limits.
+//! Events as points in classes, with their summaries on top; panels with the same axes share their
+//! limits.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,6 @@ use crate::{
     text::{count, plain},
 };
 
-/// The drawing, if one of them has data.
 pub(super) fn draw(figures: &Figures, panels: &[&Scatter]) -> Option<String> {
     let panels: Vec<&Scatter> = panels.iter().copied().filter(|panel| holds_something(panel)).collect();
     let first = panels.first()?;
@@ -45,7 +45,6 @@ fn holds_something(panel: &Scatter) -> bool {
         || panel.marks.iter().any(|marks| !marks.x.is_empty())
 }
 
-/// `room`: for names to the right, and for rows of marks above.
 fn draw_one(
     canvas: &mut Canvas,
     panel: &Scatter,
@@ -69,7 +68,7 @@ fn draw_one(
         canvas.spots(spots, SPOT, side(index), 0.6);
     }
     for line in &panel.lines {
-        // A pale rim without dashes, so that the line is visible on points of any colour.
+        // A pale rim without dashes keeps the line visible on points of any colour.
         let look = if line.look == LineLook::Dashed { LineLook::Solid } else { line.look };
         let rim = Line { look, ..line.clone() };
         draw_line(canvas, &frame, &rim, (&panel.x, &panel.y), Stroke::new(SURFACE, 4.5));
@@ -82,7 +81,7 @@ fn draw_one(
     name_classes(canvas, &frame, panel, &classes);
 }
 
-/// The points of a class, rounded: one for each spot of the size of a drawn point.
+/// Points that round to the same spot are drawn once.
 fn spots(frame: &Frame, panel: &Scatter, class: &Points) -> Vec<Point> {
     let values = class.x.iter().zip(&class.y).map(|(&x, &y)| (on(&panel.x, x), on(&panel.y, y)));
     let mut taken = BTreeSet::new();
@@ -96,7 +95,6 @@ fn spot(at: f64) -> i64 {
     (at / SPOT) as i64
 }
 
-/// Strokes above the frame, a row for each kind, with their number.
 fn draw_marks(canvas: &mut Canvas, frame: &Frame, panel: &Scatter, edge: f64) {
     for (row, marks) in panel.marks.iter().rev().enumerate() {
         let middle = frame.top - ROW * (row as f64 + 0.5);
@@ -114,12 +112,10 @@ fn draw_marks(canvas: &mut Canvas, frame: &Frame, panel: &Scatter, edge: f64) {
     }
 }
 
-/// "868 errors".
 fn mark_name(marks: &Marks) -> String {
     plain(&format!("{} {}", count(marks.count), marks.name))
 }
 
-/// Names each class next to its points, away from the others if there is room.
 fn name_classes(canvas: &mut Canvas, frame: &Frame, panel: &Scatter, classes: &[Vec<Point>]) {
     let lines = panel.lines.iter().map(|line| {
         let values = line.points().map(|(x, y)| (on(&panel.x, x), on(&panel.y, y)));
@@ -140,7 +136,6 @@ fn name_classes(canvas: &mut Canvas, frame: &Frame, panel: &Scatter, classes: &[
     }
 }
 
-/// About this many of them, evenly spaced.
 fn some(points: &[Point], most: usize) -> Vec<Point> {
     points.iter().step_by(points.len().div_ceil(most).max(1)).copied().collect()
 }
@@ -164,7 +159,5 @@ fn y_scale(panels: &[&Scatter]) -> axis::Scale {
     scale(&panels[0].y, panels.iter().flat_map(|panel| of(panel)))
 }
 
-/// Size of a point.
 const SPOT: f64 = 3.0;
-/// Height of a row of marks.
 const ROW: f64 = 16.0;

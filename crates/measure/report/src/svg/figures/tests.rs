@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// All text in a drawing, once: rims of text do not count as text.
+/// Each text once: rims of text do not count.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -51,7 +51,6 @@ fn lines_phases_classes_and_marks_are_named() {
     for wanted in timeline.iter().chain(&others) {
         assert!(all.iter().any(|text| text == wanted), "{wanted}: {all:?}");
     }
-    // Three rounds in each of three panels.
     assert_eq!(all.iter().filter(|text| *text == "slow").count(), 9);
 }
 
@@ -64,7 +63,6 @@ fn phases_without_room_are_named_once() {
         panel.phase("fast", from, from + 1.0).phase("slow", from + 1.0, from + 2.0)
     });
     let texts = texts(&figures(&Figures::new("", "").panel(panel))[0].1);
-    // The second has no room next to the first.
     assert_eq!(texts.iter().filter(|text| ["fast", "slow"].contains(&text.as_str())).count(), 1);
 }
 
@@ -142,8 +140,7 @@ fn labels_cannot_leave_their_text_and_an_invalid_run_says_so() {
 
 #[test]
 fn a_crowd_of_points_stays_small() {
-    // A class of noise that fills its frame: 837 - 62 = 775 by about 330 units are at most 260 x 110 spots of size 3,
-    // and each takes at most 10 letters, "M837 447h0".
+    // Noise that fills its frame of 775 by 330: at most 260 x 110 spots of size 3, 10 letters each.
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let crowd = (0..200_000_u32).map(|i| (noise(i), noise(i.wrapping_mul(7) + 1)));
     let panel = Scatter::new("noise", Axis::share("x"), Axis::share("y")).class("all", crowd);

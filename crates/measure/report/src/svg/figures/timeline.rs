@@ -14,7 +14,6 @@ use crate::{
     text::label,
 };
 
-/// The drawing, if one of them has a line.
 pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
     let panels: Vec<&Timeline> = panels
         .iter()
@@ -33,7 +32,7 @@ pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
         .zip(&places)
         .map(|(panel, place)| (*panel, framed(&mut canvas, panel, place, time, room)))
         .collect();
-    // A common time axis: all begin where the one with the longest numbers does.
+    // All begin where the one with the longest numbers does.
     let left = headed_panels.iter().map(|(_, frame)| frame.left).fold(0.0, f64::max);
     for ((panel, frame), place) in headed_panels.into_iter().zip(&places) {
         draw_one(&mut canvas, panel, place, &Frame { left, ..frame });
@@ -41,7 +40,6 @@ pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
     Some(finish(figures, canvas, statement, panels.iter().map(|panel| panel.sentence.as_str())))
 }
 
-/// Writes the heading of a panel and returns the frame below it.
 fn framed(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Scale, room: f64) -> Frame {
     let top = write_panel_heading(canvas, place, &panel.title, &panel.y, &panel.sentence);
     let values = panel.lines.iter().flat_map(|line| line.points().map(|(_, value)| on(&panel.y, value)));
@@ -70,7 +68,7 @@ fn draw_one(canvas: &mut Canvas, panel: &Timeline, place: &Panel, frame: &Frame)
     end_labels(canvas, frame, &ends.collect::<Vec<_>>(), place.right);
 }
 
-/// Shades the phases by their names: the first stays pale, unless it is the only one.
+/// The first phase stays pale, unless it is the only one.
 fn shade(canvas: &mut Canvas, frame: &Frame, phases: &[Phase]) {
     let names: Vec<&str> = firsts(phases).iter().map(|phase| phase.label.as_str()).collect();
     for phase in phases {
@@ -81,7 +79,6 @@ fn shade(canvas: &mut Canvas, frame: &Frame, phases: &[Phase]) {
         canvas.area(&corners, MUTED, opacity);
     }
     let all = places(frame, phases.iter());
-    // If not all names fit, the first of each is enough.
     let placed = if all.len() == phases.len() { all } else { places(frame, firsts(phases).into_iter()) };
     for (middle, name) in placed {
         let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(13.0) };
@@ -89,13 +86,11 @@ fn shade(canvas: &mut Canvas, frame: &Frame, phases: &[Phase]) {
     }
 }
 
-/// The first phase of each name.
 fn firsts(phases: &[Phase]) -> Vec<&Phase> {
     let is_first = |at: &usize| phases[..*at].iter().all(|before| before.label != phases[*at].label);
     (0..phases.len()).filter(is_first).map(|at| &phases[at]).collect()
 }
 
-/// Positions for names of phases: above their middle, or to the right of the previous one. Not all fit.
 fn places<'p>(frame: &Frame, phases: impl Iterator<Item = &'p Phase>) -> Vec<(f64, String)> {
     let mut free = f64::NEG_INFINITY;
     let place = |phase: &Phase| {
@@ -112,12 +107,10 @@ fn places<'p>(frame: &Frame, phases: impl Iterator<Item = &'p Phase>) -> Vec<(f6
     phases.filter_map(place).collect()
 }
 
-/// The ends of a phase in the frame.
 fn ends(frame: &Frame, phase: &Phase) -> [f64; 2] {
     [phase.from_s, phase.to_s].map(|at| frame.at(at, 0.0).0.clamp(frame.left, frame.right))
 }
 
-/// From the first to the last point of all lines and phases.
 fn span(panels: &[&Timeline]) -> axis::Scale {
     let lines =
         panels.iter().flat_map(|panel| panel.lines.iter().flat_map(|line| line.points().map(|(x, _)| x)));
@@ -131,9 +124,6 @@ fn span(panels: &[&Timeline]) -> axis::Scale {
     axis::Scale::Linear { low, high }
 }
 
-/// Height of a panel with its heading.
 const HEIGHT: f64 = 206.0;
-/// Room for the title of the axis below the last one.
 const AXIS: f64 = 26.0;
-/// Room for the names of the phases.
 const PHASES: f64 = 20.0;

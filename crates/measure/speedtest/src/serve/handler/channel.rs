@@ -15,7 +15,6 @@ use super::{
 };
 
 impl Responder {
-    /// Starts a data channel for the datagrams of the client's test.
     pub(super) async fn channel(&self, head: &Parts, body: Body) -> Answer {
         let peer = peer(head)?;
         let _leave = self.enter(&self.documents, &peer)?;

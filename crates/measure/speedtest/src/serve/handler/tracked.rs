@@ -1,4 +1,4 @@
-//! Tracks the acknowledgements of a page's downloads until each is delivered or its connection has closed.
+//! Tracks the acknowledgements of downloads until each is delivered or its connection has closed.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -17,8 +17,6 @@ use crate::{
 };
 
 impl Responder {
-    /// Tracks a download by its number in a test, unless the request passed a proxy or too many downloads
-    /// are tracked.
     pub(super) fn track(&self, head: &Parts, peer: &Peer, (test, number): (Token, u32), size: u64) {
         if head.version == Version::HTTP_10 || FORWARDED.iter().any(|name| head.headers.contains_key(*name)) {
             return;
@@ -38,7 +36,6 @@ impl Responder {
     }
 }
 
-/// Samples the connection until the body is delivered; `None` if it never is.
 async fn follow(mut tracker: Tracker, kernel: &Kernel, clock: Clock, seen: &Seen) -> Option<Delivery> {
     let now = || Duration::from_nanos(clock.now());
     loop {
@@ -58,11 +55,10 @@ async fn follow(mut tracker: Tracker, kernel: &Kernel, clock: Clock, seen: &Seen
     }
 }
 
-/// Limit of tracked downloads: 64 long ones take 1300 samples per second.
+/// 64 long downloads take 1300 samples per second.
 pub(super) const MOST: usize = 64;
-/// The kernel responds within some us. A sample that took longer has an inexact time and is dropped.
+/// A slower sample has an inexact time and is dropped: the kernel responds within some us.
 const INTERRUPTED: Duration = Duration::from_millis(1);
-/// Timeout without progress.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Header fields of requests that passed a proxy.
 const FORWARDED: [&str; 4] = ["via", "forwarded", "x-forwarded-for", "x-real-ip"];

@@ -17,12 +17,10 @@ use super::{
 use crate::{chunk_timing, wire::Received};
 
 impl Responder {
-    /// The counter of a test's uploaded bytes, if the request names a test.
     pub(super) fn received(&self, head: &Parts, peer: &Peer) -> Option<Arc<AtomicU64>> {
         self.book().received(test(head).ok()?, peer.address.ip())
     }
 
-    /// Receives a body, and responds with the arrival times of its pieces.
     pub(super) async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
         let peer = peer(head)?;
         let leave = self.enter(&self.admission, &peer)?;
@@ -38,7 +36,6 @@ impl Responder {
             Counts::add(&self.counts.bytes_up, more);
             received.iter().for_each(|received| Counts::add(received, more));
         };
-        // The content is not needed.
         body.only_count();
         let read = async {
             let first_bytes = chunk_timing::first(&mut body, &mut taken).await?;

@@ -1,7 +1,5 @@
-//! Cryptography for WebRTC with `ring`, which the program already uses: hashes, and DTLS 1.2 with ECDHE,
-//! ECDSA and AEAD.
-//!
-//! There is no media, so SRTP is not implemented: the handshake's keys for it are ignored.
+//! Cryptography for WebRTC with `ring`: hashes, and DTLS 1.2 with ECDHE, ECDSA and AEAD. There is
+//! no media, so SRTP is not implemented.
 
 mod exchange;
 mod hashes;
@@ -29,7 +27,7 @@ pub(super) fn provider() -> CryptoProvider {
     }
 }
 
-/// A certificate for the server's lifetime. Browsers verify it by the hash in the SDP answer.
+/// Browsers verify the certificate by the hash in the SDP answer.
 pub(super) fn certificate() -> Result<DtlsCert, rcgen::Error> {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
     let certificate = rcgen::CertificateParams::new(Vec::new())?.self_signed(&key)?;
@@ -51,7 +49,7 @@ impl Sha256Provider for Ring {
     }
 }
 
-/// Used for STUN message integrity.
+/// For STUN message integrity.
 impl Sha1HmacProvider for Ring {
     fn sha1_hmac(&self, key: &[u8], payloads: &[&[u8]]) -> [u8; 20] {
         let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key));
@@ -60,7 +58,6 @@ impl Sha1HmacProvider for Ring {
     }
 }
 
-/// Copies a hash into an array of the algorithm's length.
 fn sized<const N: usize>(hash: &[u8]) -> [u8; N] {
     let mut bytes = [0; N];
     bytes.copy_from_slice(hash);
@@ -89,7 +86,7 @@ impl DtlsProvider for Ring {
     }
 }
 
-/// The DTLS algorithms. The library requires one suite of version 1.3; it is never negotiated.
+/// The library requires one suite of version 1.3; it is never negotiated.
 fn dtls() -> DtlsCrypto {
     DtlsCrypto {
         kx_groups: &[&exchange::X25519, &exchange::P256],
@@ -157,7 +154,6 @@ impl DtlsInstance for Connection {
     }
 }
 
-/// Media ciphers are not supported: offers with media are refused, so no keys for them exist.
 #[derive(Debug)]
 struct NoMedia;
 
@@ -261,7 +257,6 @@ impl AeadAes256GcmCipher for NoMedia {
 mod tests {
     use super::*;
 
-    /// The library checks each algorithm with known answers: hashes, AEAD, key exchange, signatures.
     #[test]
     fn each_part_gives_the_known_answers() {
         dtls().validate().unwrap();

@@ -27,7 +27,8 @@ impl Offer {
     /// Parses an offer: `{"type": "offer", "sdp": "..."}`.
     ///
     /// # Errors
-    /// If it is too large, invalid, or contains anything but one data channel.
+    ///
+    /// It is too large, invalid, or contains anything but one data channel.
     pub fn read(json: &[u8]) -> Result<Self, NoOffer> {
         if json.len() > MOST {
             return Err(NoOffer::TooLong);
@@ -55,7 +56,6 @@ struct Text {
 pub(super) mod tests {
     use super::*;
 
-    /// Chromium's offer, without addresses.
     pub(in super::super) const CHROMIUM: &str = include_str!("offer.json");
 
     fn refused(json: &str) -> String {

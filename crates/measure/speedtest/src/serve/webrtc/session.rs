@@ -1,4 +1,5 @@
-//! A WebRTC connection of a page that carries the datagrams of its test. Time is supplied by the caller.
+//! A WebRTC connection of a page that carries the datagrams of its test. Time is supplied by the
+//! caller.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -20,7 +21,6 @@ use crate::{
     wire::{Datagram, Token, Way},
 };
 
-/// State shared by all connections of a server.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) certificate: DtlsCert,
@@ -32,7 +32,6 @@ pub(super) struct Session {
     test: Token,
     /// Packets from other addresses are ignored.
     from: IpAddr,
-    /// The local address announced in the SDP answer.
     here: SocketAddr,
     begun: Instant,
     heard: Instant,
@@ -42,14 +41,12 @@ pub(super) type Sending = (SocketAddr, Vec<u8>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Advance it at this time, or earlier if a packet arrives.
+    /// Or earlier, if a packet arrives.
     At(Instant),
     Over,
 }
 
 impl Session {
-    /// Accepts an offer for a test of the client at `from`; `reachable` are the addresses that the browser
-    /// can send to.
     pub(super) fn begin(
         offer: Offer,
         identity: &Identity,
@@ -77,7 +74,6 @@ impl Session {
         household(self.from) == home
     }
 
-    /// Processes a packet if it belongs to this connection.
     pub(super) fn take(&mut self, now: Instant, source: SocketAddr, bytes: &[u8]) -> bool {
         if self.from != source.ip() {
             return false;
@@ -93,7 +89,7 @@ impl Session {
         is_ours
     }
 
-    /// Advances the connection; `may` decides whether another datagram of a test may be echoed.
+    /// `may` decides whether another datagram of a test may be echoed.
     pub(super) fn advance(
         &mut self,
         now: Instant,

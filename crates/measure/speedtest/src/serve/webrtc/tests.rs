@@ -50,7 +50,6 @@ async fn connections_are_few_and_end() {
     let webrtc = webrtc("127.0.0.1:0", &[]).await;
     let now = instant();
     let may = |_, _| true;
-    // A household that starts many connections loses only connections of the same household.
     for number in 0..20 {
         webrtc.begin(offer(), test(number), from(1), now).unwrap();
     }
@@ -64,7 +63,6 @@ async fn connections_are_few_and_end() {
     assert_eq!(webrtc.held(), MOST);
     let (_, next) = webrtc.advance(now, may);
     assert!(next.is_some_and(|next| next > now));
-    // No packet was received from the clients.
     webrtc.advance(now + Duration::from_secs(15), may);
     assert_eq!(webrtc.held(), 0);
     assert_eq!(webrtc.advance(now, may).1, None);
@@ -77,7 +75,6 @@ async fn what_is_for_no_connection_is_ignored() {
     let answer = webrtc.begin(offer(), test(1), from(0), now).unwrap().to_sdp_string();
     assert!(answer.contains("a=ice-ufrag:"));
     let source = |address: IpAddr| SocketAddr::new(address, 4000);
-    // STUN, DTLS, RTP, empty.
     for bytes in [
         &[0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
         &[22; 60],

@@ -1,25 +1,20 @@
-//! Observed wall-clock times with the file's age at that time: the references for the time between two
-//! servers.
+//! Observed wall-clock times with the file's age at that time: the references for the time between
+//! two servers.
 //!
-//! A machine without a real-time clock starts each boot in 1970 or at another past time, and sets its clock
-//! later. If it crashes before, the next server must not use that time as reference. Times before this
-//! program existed are therefore ignored. The latest observed time is kept in addition to the last one. A
-//! later current time is measured from the latest, and an earlier current time from the last, because the
-//! clock may have been wrong at the latest observation and corrected since.
+//! A machine without a real-time clock starts in the past and sets its clock later, so times before
+//! this program existed are ignored. A current time after the latest observed one is measured from
+//! that, and an earlier one from the last, because the clock may have been corrected since.
 
 use redb::{ReadableTable, Table};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// The age at the last write.
     age: u64,
-    /// The last valid wall-clock time.
     last: Option<Sight>,
-    /// The latest valid wall-clock time.
     latest: Option<Sight>,
 }
 
-/// A wall-clock time (Unix time in seconds), and the file's age at that time.
+/// Unix time in seconds, and the file's age at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sight {
     wall_s: u64,
@@ -33,7 +28,6 @@ impl Sight {
 }
 
 impl Seen {
-    /// The file's age at this wall-clock time, never less than at the last write.
     pub(super) fn age(self, wall_s: u64) -> u64 {
         let is_after = |latest: &Sight| latest.wall_s <= wall_s;
         let from = self.latest.filter(is_after).or(self.last);
@@ -95,7 +89,7 @@ mod tests {
     const DAY: u64 = 86_400;
     const SPRING: u64 = 1_777_852_800;
 
-    /// The state after these observations: days of age, and the wall-clock time.
+    /// Days of age, and the wall-clock time.
     fn after(notes: &[(u64, u64)]) -> Seen {
         let mut seen = Seen::default();
         notes.iter().for_each(|(days, wall_s)| seen.note(days * DAY, *wall_s));
@@ -111,7 +105,6 @@ mod tests {
         // Two starts in 1970, of which one recorded it; then the clock is set.
         let unset = after(&[(3, SPRING), (3, 60), (4, DAY)]);
         assert_eq!((days(unset, 120), days(unset, SPRING + 5 * DAY)), (4, 8));
-        // The same where the clock starts at the last write of the system.
         let behind = after(&[(3, SPRING), (4, SPRING - 90 * DAY)]);
         assert_eq!(days(behind, SPRING + 5 * DAY), 8);
         // The clock was ten years ahead, and is correct again.

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// A programme without repetition.
 fn programme(phases: &[(&str, u64)]) -> Programme {
     let phases: String = phases
         .iter()
@@ -15,8 +14,6 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Reads until the end; `come(now)` is the number of bytes received. Polls each millisecond while there is
-/// no data.
 fn read(pace: Pace, come: impl Fn(Duration) -> u64) -> Account {
     read_until(pace, come, Duration::MAX)
 }
@@ -41,7 +38,6 @@ fn read_until(mut pace: Pace, come: impl Fn(Duration) -> u64, end: Duration) -> 
     pace.finish(now)
 }
 
-/// 100 bytes per millisecond.
 fn steady(now: Duration) -> u64 {
     u64::try_from(now.as_millis()).unwrap() * 100
 }
@@ -53,7 +49,6 @@ fn bytes(account: &Account) -> Vec<u64> {
 #[test]
 fn the_published_reader_takes_a_share_of_its_best_second() {
     let account = read(Pace::new(&programme(&[("unlimited", 2000), ("5% of best", 3000)]), None), steady);
-    // 1000 polls of 100 bytes; the first has no data. The slow seconds read 5 % of the best.
     assert_eq!(bytes(&account), [99_900, 100_000, 5000, 5000, 5000]);
     assert_eq!(account.runs.iter().map(|run| run.bytes).collect::<Vec<_>>(), [199_900, 15_000]);
     assert_eq!(account.runs[1].at, ms(2000));
@@ -64,7 +59,6 @@ fn the_published_reader_takes_a_share_of_its_best_second() {
 fn what_lies_in_the_queue_after_a_slow_phase_is_read_at_once_and_becomes_the_best() {
     let phases = [("unlimited", 1000), ("5% of best", 1000), ("unlimited", 1000), ("5% of best", 1000)];
     let account = read(Pace::new(&programme(&phases), None), steady);
-    // 99 900 and 5 % of it; then all bytes received so far; then 5 % of that.
     assert_eq!(bytes(&account), [99_900, 4995, 299_900 - 99_900 - 4995, 9750]);
 }
 
@@ -82,7 +76,6 @@ fn a_length_repeats_a_programme_and_cuts_it() {
 
 #[test]
 fn a_limited_rate_is_met_to_the_byte_in_steps() {
-    // 8008 bit/s are 10.01 bytes per 10 ms: a step allows 10 or 11.
     let mut pace = Pace::new(&programme(&[("8008bit", 2500)]), None);
     let (mut now, mut steps) = (Duration::ZERO, Vec::new());
     while let Some(allow) = pace.next(now) {
@@ -93,27 +86,24 @@ fn a_limited_rate_is_met_to_the_byte_in_steps() {
     }
     assert_eq!(steps.len(), 250);
     assert!(steps.iter().all(|bytes| [10, 11].contains(bytes)), "{steps:?}");
-    // The last half second has 500.5 bytes, rounded down.
     assert_eq!(bytes(&pace.finish(now)), [1001, 1001, 500]);
 }
 
 #[test]
 fn what_a_step_could_not_read_is_not_made_up_for() {
     let mut pace = Pace::new(&programme(&[("8Kbit", 1000)]), None);
-    // 1000 bytes per second; the reader returns after a quarter of it, in the middle of a step.
     assert_eq!(pace.next(ms(0)), Some(Allow { bytes: 10, until: ms(10) }));
     assert_eq!(pace.next(ms(255)), Some(Allow { bytes: 10, until: ms(260) }));
 }
 
 #[test]
 fn a_pause_is_the_longest_time_without_a_byte_that_the_reader_wanted() {
-    // Nothing for 150 ms, then a byte at 150, 180 and 400 ms, then nothing.
     let come = |now| [150, 180, 400].into_iter().filter(|at| now >= ms(*at)).count() as u64;
     let programme = programme(&[("unlimited", 500), ("stop", 300), ("unlimited", 200)]);
     let account = read(Pace::new(&programme, None), come);
     let pauses: Vec<_> = account.runs.iter().map(|run| run.longest_pause).collect();
-    // The time before the first byte is not a pause; 180 to 400 is one; the stopped phase has no pause;
-    // then no data arrives.
+    // The time before the first byte is not a pause; 180 to 400 is one; the stopped phase has no
+    // pause; then no data arrives.
     assert_eq!((account.first_byte, pauses), (Some(ms(150)), vec![ms(220), ms(0), ms(200)]));
 }
 
@@ -137,7 +127,6 @@ fn a_late_reader_misses_what_it_slept_through() {
     let mut pace = Pace::new(&programme(&[("unlimited", 1000), ("stop", 1000), ("unlimited", 1500)]), None);
     assert_eq!(pace.next(ms(0)), Some(Allow { bytes: u64::MAX, until: ms(1000) }));
     assert_eq!(pace.next(ms(2100)), Some(Allow { bytes: u64::MAX, until: ms(3000) }));
-    // The bytes were allowed in time, but read after the end.
     pace.add(ms(3600), 9);
     assert_eq!((pace.next(ms(3600)), pace.phase()), (None, None));
     let account = pace.finish(ms(3600));

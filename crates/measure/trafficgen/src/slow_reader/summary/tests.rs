@@ -3,7 +3,6 @@
 use super::*;
 use crate::slow_reader::{pace::Run, pattern::Phase, tests::sample};
 
-/// Fast, slow, fast, with these lengths in seconds.
 fn programme(lengths: [u64; 3]) -> Programme {
     let phases = [("fast", "unlimited"), ("slow", "5% of best"), ("fast", "unlimited")];
     let phase = |((name, rate), length): ((&str, &str), u64)| Phase {
@@ -15,7 +14,6 @@ fn programme(lengths: [u64; 3]) -> Programme {
     Programme { name: "test".to_owned(), repeat: 1, phases }
 }
 
-/// The account of a reader with these bytes in each second.
 fn account(programme: &Programme, bytes: &[u64]) -> Account {
     let mut account = Account { first_byte: Some(Duration::from_millis(30)), ..Account::default() };
     let (mut at, mut bytes) = (Duration::ZERO, bytes.iter());
@@ -38,7 +36,6 @@ fn account(programme: &Programme, bytes: &[u64]) -> Account {
     account
 }
 
-/// Samples every 100 ms of a connection that receives these bytes in each second, evenly.
 fn samples(per_second: &[u64]) -> Vec<Sample> {
     let looks = (0..=per_second.len() * 10).map(|look| {
         let before: u64 = per_second[..look / 10].iter().sum();
@@ -60,7 +57,6 @@ fn ranges_and_means_by_kind_of_phase() {
         &samples(&received),
         &Counters::from([("RetransSegs".to_owned(), 7)]),
     );
-    // A million bytes are 8 Mbit.
     assert_eq!((summary.fast_mbps, summary.network_mbps), (Some([8.0, 72.0]), Some([8.0, 40.0])));
     assert_eq!(summary.slow_mbps, Some(1.6), "400 000 bytes in two seconds");
     assert_eq!((summary.bytes, summary.duration_s, summary.retransmits), (24_400_000, 7.0, Some(7)));
@@ -73,8 +69,6 @@ fn ranges_and_means_by_kind_of_phase() {
 fn a_restart_ends_where_the_first_second_at_nine_tenths_of_the_best_begins() {
     let programme = programme([3, 2, 5]);
     let account = account(&programme, &[1000; 10]);
-    // Nothing for two seconds after the slow phase, then the previous rate. The second that starts 1.9 s
-    // after the phase is empty in its first tenth: 900 bytes, nine tenths of the best.
     let looks = samples(&[500, 1000, 1000, 50, 50, 0, 0, 1000, 1000, 1000]);
     let Figures { summary, phases, .. } = Figures::of(&programme, &account, &looks, &Counters::new());
     let restart = summary.restart_s.unwrap();
@@ -110,7 +104,6 @@ fn memory_for_each_byte_is_the_median_of_the_long_queues() {
             ..sample(0.0, 0, queue)
         })
         .collect();
-    // 2, 4 and 3; the third queue is one byte below the limit.
     assert_eq!(metadata_ratio(&looks), Some(3.0));
     assert_eq!(metadata_ratio(&[]), None);
     let summary = summary(&Account::default(), &[], &looks);
@@ -127,7 +120,6 @@ fn what_was_never_seen_is_absent() {
 fn a_repair_at_a_second_s_end_moves_no_bytes_to_the_next() {
     let programme = programme([2, 1, 1]);
     let account = account(&programme, &[500, 1500, 0, 1000]);
-    // Lost at 0.5 s, repaired at 1.2 s.
     let looks: Vec<_> = (0..=40_u32)
         .map(|look| {
             let in_order = if (5..12).contains(&look) { 5 } else { look };

@@ -16,7 +16,6 @@ pub(super) struct HostsFile {
     hosts: Arc<Hosts>,
 }
 
-/// Metadata that a change of the file alters.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -29,9 +28,7 @@ impl HostsFile {
         Self { path: path.into(), stamp: None, hosts: Arc::default() }
     }
 
-    /// The current entries; empty without a file.
     pub(super) fn now(&mut self) -> Arc<Hosts> {
-        // The metadata is read before the file, so the next call detects a change in between.
         let stamp = fs::metadata(&self.path).ok().map(|file| Stamp {
             inode: file.ino(),
             length: file.len(),
@@ -70,7 +67,6 @@ mod tests {
         assert_eq!(address(&mut file), None);
         fs::write(&path, "192.0.2.1 shop.example\n").unwrap();
         assert_eq!(address(&mut file).as_deref(), Some("192.0.2.1"));
-        // Editors replace the file.
         let other = folder.path().join("other");
         fs::write(&other, "192.0.2.2 shop.example\n").unwrap();
         fs::rename(&other, &path).unwrap();

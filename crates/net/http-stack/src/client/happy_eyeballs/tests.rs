@@ -13,8 +13,7 @@ async fn race(addresses: &[SocketAddr]) -> Result<Winner<TcpStream>, Failure> {
     first_to_answer(Addresses { known: addresses.to_vec(), later: None }, connect).await
 }
 
-/// An address that refuses connections while the socket exists: the socket is bound, which reserves the
-/// port, but not listening.
+/// The socket is bound, which reserves the port, but not listening.
 fn refusing(address: impl Into<SocketAddr>) -> (Socket, SocketAddr) {
     let address = address.into();
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
@@ -39,7 +38,7 @@ async fn the_next_address_is_tried_when_one_fails() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_address_that_is_silent_is_overtaken() {
-    // The accept queue is full: the kernel drops further SYNs, as a lossy path would.
+    // The kernel drops further SYNs, as a lossy path would.
     let silent = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
     silent.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
     silent.listen(0).unwrap();

@@ -12,8 +12,6 @@ use hyper::body::{Body as Frames, Frame, SizeHint};
 use super::super::{pool::Lease, timestamps::Stamps};
 use crate::{Body, Failure};
 
-/// Returns the body of the response whose head was read on `lease`. A body that arrived with its head is
-/// already complete.
 pub(crate) fn stamped(mut lease: Lease, stamps: Arc<Stamps>) -> Body {
     let connection = lease.connection();
     let there = connection.take_rest();

@@ -20,14 +20,12 @@ use crate::{
 };
 
 pub(crate) enum Answered<T> {
-    /// A plain response, as converted by the caller's `read`.
     Lines(T),
     Head(Response<()>),
 }
 
 impl Http1 {
-    /// Sends a GET without a body whose complete head is `head`, and waits up to `limit` for the final
-    /// head. A plain response is converted from its lines by `read`. The connection must live until the
+    /// A plain response is converted from its lines by `read`. The connection must live until the
     /// body has been read.
     pub(crate) async fn relay<T>(
         &mut self,

@@ -95,7 +95,6 @@ fn early_hints_are_not_the_final_header() {
     assert_eq!((seen.failure, seen.status), (None, Some(200)));
     let (interim, last) = (seen.first_interim.unwrap(), seen.final_headers.unwrap());
     assert!(last >= interim + PAUSE_NS, "{seen:?}");
-    // `wait` ends with the final head, not with the early hints.
     assert!(seen.wait >= Some(PAUSE_NS));
     assert_eq!((seen.first_body_byte, seen.load), (None, None), "there is no body");
 }

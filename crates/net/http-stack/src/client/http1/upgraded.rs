@@ -15,8 +15,6 @@ use crate::{
     tunnel::{Begun, Bytestream, Upstream},
 };
 
-/// Returns the response of a server that switches protocols on `lease`, with the raw stream in its
-/// extensions.
 pub(crate) fn switched(response: Response<()>, mut lease: Lease) -> Response<Body> {
     let read = lease.connection().switch();
     let mut response = response.map(|()| Body::empty());
@@ -24,7 +22,6 @@ pub(crate) fn switched(response: Response<()>, mut lease: Lease) -> Response<Bod
     response
 }
 
-/// The connection; it keeps its place in the pool until it ends.
 struct Upgraded(Lease);
 
 impl Upgraded {

@@ -12,11 +12,9 @@ use hyper::body::{Body, Frame};
 use super::{super::mux_state::StreamCount, upload::Upload};
 use crate::{Failure, http2::poll_frame};
 
-/// The body. Dropping it ends the exchange.
 pub(crate) struct Download {
     stream: RecvStream,
-    /// The upload, if it is in progress. Once the response is complete, the server does not need the
-    /// rest.
+    /// Once the response is complete, the server does not need the rest.
     _upload: Option<Upload>,
     _counted: StreamCount,
 }

@@ -11,7 +11,6 @@ use crate::client::outcome::{Outcome, on_http2, request};
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_NS: u64 = 20_000_000;
 
-/// Serves each request with `answer`; accepts uploads.
 async fn serve(
     stream: DuplexStream,
     answer: impl AsyncFn(Request<RecvStream>, SendResponse<Bytes>) + Send + Sync + Copy + 'static,
@@ -48,7 +47,6 @@ fn fetch(
     })
 }
 
-/// Two concurrent requests, after a first one that has received the server's settings.
 #[test]
 fn a_request_beyond_the_limit_of_streams_is_labelled() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -132,7 +130,6 @@ fn an_upload_larger_than_the_window_arrives_whole() {
 fn an_early_answer_ends_an_upload() {
     let upload = request("PUT", vec![b'x'; 300_000]);
     let seen = fetch(vec![upload], async |request, mut respond| {
-        // The body is never read, so the flow-control window closes.
         respond.send_response(head(413), true).unwrap();
         tokio::time::sleep(PAUSE).await;
         drop(request);

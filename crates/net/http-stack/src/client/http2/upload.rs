@@ -10,7 +10,6 @@ use tokio::task::AbortHandle;
 use super::super::{io::Recorder, timestamps::Stamps};
 use crate::Body;
 
-/// An upload task; a drop aborts it.
 pub(super) struct Upload(AbortHandle);
 
 impl Upload {
@@ -30,7 +29,7 @@ impl Drop for Upload {
     }
 }
 
-/// Sends the body as the flow-control windows allow. A stream failure is reported with the response.
+/// A stream failure is reported with the response.
 async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>, recorder: Arc<Recorder>) {
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
@@ -59,7 +58,6 @@ async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>,
     let _ = stream.send_data(Bytes::new(), true);
 }
 
-/// Sends one piece; `None` if the server has stopped reading.
 async fn send(
     stream: &mut SendStream<Bytes>,
     mut data: Bytes,

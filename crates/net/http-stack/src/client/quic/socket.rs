@@ -1,8 +1,7 @@
 //! The UDP socket of one QUIC connection.
 //!
-//! It stamps sent and received datagrams, as `io` does for the bytes of TCP. The socket is connected, so
-//! the kernel reports ICMP errors for its datagrams: without them quinn would wait until the handshake
-//! times out.
+//! The socket is connected, so the kernel reports ICMP errors for its datagrams: without them quinn
+//! would wait until the handshake times out.
 
 use std::{
     fmt,
@@ -31,7 +30,6 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket to `remote` from any local port.
     pub(super) fn to(remote: SocketAddr, recorder: Arc<Recorder>) -> io::Result<Self> {
         let any = match remote {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
@@ -50,7 +48,6 @@ impl Socket {
         self.io.local_addr().ok()
     }
 
-    /// Returns once an ICMP error reports that the address is unreachable.
     pub(super) async fn refused(&self) -> Failure {
         let told = || self.io.take_error()?.map_or_else(|| Err(io::ErrorKind::WouldBlock.into()), Ok);
         Failure::from_io(&self.io.async_io(Interest::ERROR, told).await.unwrap_or_else(|error| error))
@@ -113,7 +110,6 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// Whether the error is from an ICMP message. The kernel reports each message once.
 fn is_told(kind: io::ErrorKind) -> bool {
     use io::ErrorKind as Kind;
     matches!(
@@ -122,7 +118,6 @@ fn is_told(kind: io::ErrorKind) -> bool {
     )
 }
 
-/// Waits until the socket is writable. The socket has one connection, so one waiter.
 struct Writable(Arc<Socket>);
 
 impl fmt::Debug for Writable {

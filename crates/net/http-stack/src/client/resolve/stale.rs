@@ -9,7 +9,7 @@ use std::{
 
 use crate::{Failure, client::dns::NO_SUCH_NAME, clock::nanos};
 
-/// The last known addresses of names. Times are nanoseconds of the client's clock.
+/// Times are nanoseconds of the client's clock.
 #[derive(Debug, Default)]
 pub(super) struct Stale(Mutex<HashMap<String, Kept>>);
 
@@ -17,7 +17,6 @@ pub(super) struct Stale(Mutex<HashMap<String, Kept>>);
 struct Kept {
     addresses: Vec<IpAddr>,
     found_at: u64,
-    /// The time of the last failed refresh after `found_at`.
     failed_at: Option<u64>,
 }
 
@@ -39,18 +38,15 @@ impl Stale {
                     kept.failed_at = Some(now);
                 }
             }
-            // The result is authoritative: the name has no addresses.
             Err(_) => drop(names.remove(host)),
         }
     }
 
-    /// Stale addresses to use when a lookup fails or takes too long.
     pub(super) fn instead(&self, host: &str, now: u64) -> Option<Vec<IpAddr>> {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(host).filter(|kept| kept.is_usable(now)).map(|kept| kept.addresses.clone())
     }
 
-    /// Stale addresses to use without a lookup, because the last one failed a short time ago.
     pub(super) fn without_asking(&self, host: &str, now: u64) -> Option<Vec<IpAddr>> {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = names.get(host).filter(|kept| kept.is_usable(now))?;
@@ -65,7 +61,7 @@ impl Kept {
     }
 }
 
-/// Whether a failure is temporary. NXDOMAIN and an empty result are not: they are authoritative.
+/// NXDOMAIN and an empty result are authoritative, so they do not pass.
 pub(super) fn is_passing(failure: &Failure) -> bool {
     matches!(failure, Failure::Dns(why) if *why != NO_SUCH_NAME)
 }
@@ -102,7 +98,6 @@ mod tests {
         let day = 24 * 60 * 60 * SECOND;
         assert_eq!(stale.instead(HOST, day), Some(addresses.clone()));
         assert_eq!(stale.instead(HOST, day + SECOND), None);
-        // A successful lookup clears the failure.
         stale.learn(HOST, &Ok(addresses.clone()), day);
         assert_eq!(stale.without_asking(HOST, day), None);
         assert_eq!(stale.instead(HOST, day + SECOND), Some(addresses));
@@ -126,7 +121,6 @@ mod tests {
             stale.learn(&number.to_string(), &address, SECOND);
         }
         assert_eq!(stale.instead(&NAMES.to_string(), SECOND), None);
-        // Expired entries are removed.
         let later = SECOND + nanos(MOST_STALE);
         stale.learn(HOST, &address, later);
         assert_eq!(stale.0.lock().unwrap().len(), 1);

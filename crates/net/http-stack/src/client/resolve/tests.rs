@@ -25,7 +25,6 @@ fn one_family_may_be_wanted() {
     assert_eq!(of_family(&found[..1], Family::V4, 80).unwrap_err(), Failure::NoAddress(Family::V4));
 }
 
-/// Returns the addresses used and the time in milliseconds, for responses that arrive at these times.
 async fn used(v6: (u64, Result<&str, Failure>), v4: (u64, Result<&str, Failure>)) -> (u64, Vec<IpAddr>) {
     let (say, mut answers) = watch::channel(Answers::none_but(Family::Any));
     let (six, four) = (v6.1.map(parse), v4.1.map(parse));

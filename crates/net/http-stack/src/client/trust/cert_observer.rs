@@ -14,13 +14,11 @@ use rustls::{
 
 use crate::Failure;
 
-/// A verifier for one server that records certificate checks and the reason of a refusal.
 #[derive(Debug)]
 pub(crate) struct CertObserver {
     verifier: Arc<dyn ServerCertVerifier>,
     refusal: Mutex<Option<Failure>>,
     shown: AtomicU64,
-    /// Handshakes started, and those in progress.
     begun: AtomicU64,
     active: AtomicUsize,
 }
@@ -65,12 +63,11 @@ impl CertObserver {
 }
 
 impl Handshake {
-    /// Why a certificate was refused, in this handshake or a concurrent one with the same server.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         *self.witness.why()
     }
 
-    /// Whether the handshake needed no certificate; `None` if concurrent handshakes make that ambiguous.
+    /// `None` if concurrent handshakes make that ambiguous.
     pub(crate) fn is_resumed(&self) -> Option<bool> {
         let was_alone = self.began_alone && self.witness.begun.load(Relaxed) == self.number;
         was_alone.then(|| self.witness.shown.load(Relaxed) == self.shown_before)

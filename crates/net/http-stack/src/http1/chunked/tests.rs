@@ -5,8 +5,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The data, the trailers, and the remaining input; `None` instead of the remainder if more input is
-/// needed.
 type Read = Result<(Vec<u8>, Option<HeaderMap>, Option<Vec<u8>>), Malformed>;
 
 fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Read {

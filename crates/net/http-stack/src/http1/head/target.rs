@@ -8,15 +8,15 @@ use crate::{
     request_head::{host, is_host},
 };
 
-/// Parses the target of a request with this method. In absolute form, its host takes precedence over the
-/// Host field (RFC 9112 section 3.2.2). For CONNECT both must be equal.
+/// In absolute form, its host takes precedence over the Host field (RFC 9112 section 3.2.2). For
+/// CONNECT both must be equal.
 pub(super) fn of(
     method: &Method,
     target: Bytes,
     version: Version,
     headers: &HeaderMap,
 ) -> Result<Uri, Malformed> {
-    // A fragment is not sent in requests. This parser would ignore it, others might not.
+    // This parser would ignore a fragment, others might not.
     if target.contains(&b'#') {
         return Err(Malformed::Syntax);
     }

@@ -8,7 +8,6 @@ pub(super) fn of(minor: u8) -> Version {
     if minor == 0 { Version::HTTP_10 } else { Version::HTTP_11 }
 }
 
-/// A request head with a minor version above 1, rewritten as HTTP/1.1.
 pub(super) fn of_request(head: &[u8]) -> Result<Vec<u8>, Malformed> {
     let begin = head.iter().position(|byte| !b"\r\n".contains(byte)).unwrap_or(head.len());
     let end = memchr::memchr2(b'\r', b'\n', &head[begin..]).map_or(head.len(), |length| begin + length);
@@ -19,7 +18,6 @@ pub(super) fn of_request(head: &[u8]) -> Result<Vec<u8>, Malformed> {
     lowered(head, place)
 }
 
-/// The same for a response head or the beginning of one.
 pub(super) fn of_response(head: &[u8]) -> Result<Vec<u8>, Malformed> {
     let begin = head.iter().position(|byte| !b"\r\n".contains(byte)).unwrap_or(head.len());
     lowered(head, begin)

@@ -6,20 +6,15 @@ use crate::limits;
 #[derive(Default)]
 pub(crate) struct Frames {
     place: Place,
-    /// The bytes of incomplete integers: at most two of 8 bytes.
     numbers: Vec<u8>,
     sections: Option<Sections>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before the type of a unidirectional stream.
     StreamType,
-    /// Within a frame with this many bytes left; with 0, before the next frame.
     Frame(u64),
-    /// Like [`Self::Frame`], for a frame with a field section.
     Section(u64),
-    /// In a stream without frames.
     Other,
 }
 
@@ -35,7 +30,6 @@ impl Frames {
         Self { place: Place::StreamType, ..Self::default() }
     }
 
-    /// The frames of a request stream, with validation of field sections.
     pub(crate) fn of_request() -> Self {
         Self { sections: Some(Sections::default()), ..Self::default() }
     }
@@ -96,12 +90,10 @@ const CONTROL: u64 = 0;
 mod tests {
     use super::*;
 
-    /// A frame header with a one-byte type and a four-byte length.
     fn frame(kind: u8, length: u32) -> Vec<u8> {
         [&[kind][..], &(length | 0x8000_0000).to_be_bytes()].concat()
     }
 
-    /// The result for pieces of different lengths, which must be the same.
     fn taken(frames: fn() -> Frames, bytes: &[u8]) -> bool {
         let outcomes = [1, 2, 3, 7, 1 << 20].map(|piece| {
             let mut frames = frames();

@@ -7,10 +7,8 @@ use crate::{
     request_head::{ExtendedConnect, check_section, check_trailers},
 };
 
-/// Why the server stops reading a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
-    /// A frame that h3 buffers exceeds the header limit.
     #[error("a frame is too long")]
     TooLong,
     #[error("a field section cannot be decoded")]
@@ -29,7 +27,6 @@ impl Refused {
     }
 }
 
-/// Validates each section when it is complete.
 #[derive(Default)]
 pub(super) struct Sections {
     /// The bytes of an incomplete section, bounded by the frame length limit.
@@ -38,7 +35,6 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// Adds bytes of a section; `is_whole` if they are its last ones.
     pub(super) fn take(&mut self, bytes: &[u8], is_whole: bool) -> Result<(), Refused> {
         if !is_whole {
             self.begun.extend_from_slice(bytes);
@@ -56,7 +52,6 @@ impl Sections {
         let is_head = !std::mem::replace(&mut self.has_head, true);
         let fields = match qpack::decode(section) {
             Ok(fields) => fields,
-            // h3 applies the same limit and responds with 431.
             Err(Undecodable::TooLarge) => return Ok(()),
             Err(Undecodable::Syntax) => return Err(Refused::Undecodable),
         };

@@ -14,8 +14,6 @@ use crate::{
     tunnel::Downstream,
 };
 
-/// Starts sending a response to a request of this method and version; returns whether the connection
-/// persists.
 pub(super) fn write(
     outgoing: &mut Outgoing,
     response: Response<Body>,
@@ -24,7 +22,6 @@ pub(super) fn write(
     trailers: Trailers,
 ) -> Persistence {
     let (mut parts, body) = response.into_parts();
-    // A 101 response without a tunnel is an error of the handler.
     let is_broken =
         parts.status == StatusCode::SWITCHING_PROTOCOLS && parts.extensions.get::<Downstream>().is_none();
     if is_broken {
@@ -50,8 +47,7 @@ pub(super) fn write(
     persistence
 }
 
-/// Starts sending a response whose head lacks only framing, persistence and Alt-Svc; returns the
-/// handler's note.
+/// Starts sending a response whose head lacks only framing, persistence and Alt-Svc.
 pub(super) fn write_lines<N>(
     outgoing: &mut Outgoing,
     Lines { head, framing, body, note }: Lines<N>,

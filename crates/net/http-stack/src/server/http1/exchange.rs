@@ -25,13 +25,11 @@ use crate::{
     tunnel::Downstream,
 };
 
-/// A request whose head has been consumed.
 #[expect(
     clippy::large_enum_variant,
     reason = "it is taken apart at once, and a box for each request would cost more"
 )]
 enum HandledBy<'h, N> {
-    /// The response is being sent; contains the handler's note.
     Answered(Option<N>),
     Relayed(Relaying<'h, N>),
     Request(RequestHead),
@@ -67,7 +65,6 @@ impl<S: Wire> Http1<S> {
             request.extensions_mut().insert(self.interim.begin());
         }
         let answered = {
-            // Boxed, so that idle connections stay small.
             let mut handling = Box::pin(handled(&*context.handler, request.map(|()| body)));
             std::future::poll_fn(|cx| self.poll_answered(cx, handling.as_mut())).await
         };
@@ -98,7 +95,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Waits for the response to a relayed request, and sends it.
     async fn pass_back<H: Handler>(
         &mut self,
         context: &Shared<H>,
@@ -131,8 +127,6 @@ impl<S: Wire> Http1<S> {
         if self.is_over || context.stop.is_requested() { Persistence::Closed } else { asked }
     }
 
-    /// Sends the pending response and reports the result to the handler; `None` if it was truncated or
-    /// the client does not read.
     async fn deliver<H: Handler>(
         &mut self,
         context: &Shared<H>,
@@ -152,8 +146,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Reports the result of a response to the handler; `before` is the number of bytes written before
-    /// it.
     fn tell<H: Handler>(&self, handler: &H, note: Option<H::Observer>, before: u64, sent: Option<()>) {
         if let Some(note) = note {
             let bytes = Some(self.outgoing.written() - before);
@@ -162,7 +154,6 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Consumes a request's head, and serves or relays it directly from its lines if the handler can.
     fn take_head<'h, H: Handler>(
         &mut self,
         context: &'h Shared<H>,
@@ -191,7 +182,6 @@ impl<S: Wire> Http1<S> {
         taken?
     }
 
-    /// Polls the handler and transfers data in the meantime. `None` if the client has disconnected.
     fn poll_answered<F: Future + ?Sized>(
         &mut self,
         cx: &mut Context<'_>,
@@ -212,7 +202,6 @@ impl<S: Wire> Http1<S> {
     }
 }
 
-/// Serves a plain request from memory, if the handler can; returns the handler's note.
 fn answer_at_once<H: Handler>(
     handler: &H,
     request: &RequestView<'_>,

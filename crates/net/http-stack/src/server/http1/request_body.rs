@@ -23,7 +23,6 @@ use crate::{
 pub(super) struct Arrival {
     incoming: Incoming,
     giver: BodySender,
-    /// Whether the handler needs only the length of the data.
     counted: LengthOnly,
     /// The client waits for a 100 response (RFC 9110 section 10.1.1).
     is_held_back: bool,
@@ -58,7 +57,6 @@ impl<S: Wire> Http1<S> {
                 Demand::Room if arrival.is_held_back => return true,
                 Demand::Wanted if arrival.is_held_back => {
                     arrival.is_held_back = false;
-                    // A client that has already sent data needs no 100 response.
                     if self.input.is_empty() {
                         self.outgoing.lines().extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                         cx.waker().wake_by_ref();
@@ -70,13 +68,11 @@ impl<S: Wire> Http1<S> {
             self.give(piece);
         }
         if self.is_over {
-            // The body was truncated; the handler may still respond.
             return true;
         }
         !self.input.is_empty() || self.poll_read(cx) != Poll::Ready(false)
     }
 
-    /// The next piece of the body; `None` at its end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Frame<bytes::Bytes>>, Failure>> {
         loop {
             let Some(arrival) = &mut self.arrival else { return Poll::Ready(Ok(None)) };
@@ -121,7 +117,6 @@ impl<S: Wire> Http1<S> {
             Ok(None) => {}
             Err(failure) => {
                 arrival.giver.give(Err(failure));
-                // The start of the next request is unknown.
                 self.is_over = true;
             }
         }
@@ -131,8 +126,7 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// After the response, reads the rest of the request's body so that another request can follow;
-    /// returns whether that succeeded. An unwanted body is read only up to a limit.
+    /// Returns whether another request can follow. An unwanted body is read only up to a limit.
     pub(super) async fn rest(&mut self) -> bool {
         self.patience.begin();
         let mut thrown_away = 0;
@@ -169,6 +163,5 @@ impl<S: Wire> Http1<S> {
     }
 }
 
-/// The most bytes of an unwanted body that are read to keep the connection; beyond that a new connection
-/// is cheaper.
+/// Beyond that a new connection is cheaper.
 const THROWN_AWAY: usize = 256 * 1024;

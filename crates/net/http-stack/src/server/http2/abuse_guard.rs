@@ -12,13 +12,10 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// Counters of a connection. None of its methods reads a clock.
 #[derive(Debug, Default)]
 pub(super) struct AbuseGuard {
     open: AtomicUsize,
-    /// Those of them that wait for flow-control window.
     held_up: AtomicUsize,
-    /// Requests, pieces and ends of responses so far.
     steps: AtomicU64,
     answered: AtomicU64,
     taken_back: AtomicU64,
@@ -28,12 +25,10 @@ pub(super) struct AbuseGuard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Idle,
-    /// The client does not read its responses.
     Stalled,
     /// The client cancels most of its requests, which are cheap to send but costly to handle
     /// (CVE-2023-44487).
     Abuse,
-    /// The client does not respond to pings.
     Lost,
 }
 
@@ -62,7 +57,6 @@ impl AbuseGuard {
             match self.open.load(Relaxed) {
                 0 if is_still => return Ending::Idle,
                 _ if is_still && self.held_up.load(Relaxed) > 0 => return Ending::Stalled,
-                // The server is still working on its responses.
                 _ => {}
             }
         }
@@ -84,12 +78,10 @@ impl Exchange {
         self.conduct.answered.fetch_add(1, Relaxed);
     }
 
-    /// A piece of the response waits for flow-control window.
     pub(super) fn is_held_up(&mut self) {
         self.set_held_up(true);
     }
 
-    /// A piece of the response, of `bytes` bytes, was passed to the connection.
     pub(super) fn moves_on(&mut self, bytes: usize) {
         self.set_held_up(false);
         self.conduct.steps.fetch_add(1, Relaxed);
@@ -128,7 +120,6 @@ impl Drop for Exchange {
     }
 }
 
-/// Cancelled requests allowed on any connection: for example those of a page that a user leaves.
 const MOST_TAKEN_BACK: u64 = 200;
 
 #[cfg(test)]
@@ -137,7 +128,6 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// How a connection ends within an hour, if it does.
     async fn ending(conduct: &Arc<AbuseGuard>) -> Option<Ending> {
         tokio::time::timeout(Duration::from_secs(3600), conduct.ending(PATIENCE)).await.ok()
     }
@@ -157,7 +147,6 @@ mod tests {
         drop(exchange);
         let mut exchange = answered(&conduct);
         assert_eq!(ending(&conduct).await, None);
-        // The response waited for window, progressed, and now waits for the handler.
         exchange.is_held_up();
         exchange.moves_on(1);
         assert_eq!(ending(&conduct).await, None);

@@ -1,7 +1,7 @@
 //! A waker that suppresses wake-ups while its task is running.
 //!
-//! A response sent during a poll of the connection is written by the same poll, but h2 wakes the task
-//! for it. Without this waker each batch of responses would cause another poll without work.
+//! A response sent during a poll of the connection is written by the same poll, but h2 wakes the
+//! task for it.
 
 use std::{
     sync::{
@@ -14,7 +14,6 @@ use std::{
 #[derive(Debug, Default)]
 pub(super) struct DeferredWaker {
     is_at_work: AtomicBool,
-    /// A wake-up since [`Quiet::look`].
     is_called: AtomicBool,
     task: Mutex<Option<Waker>>,
 }

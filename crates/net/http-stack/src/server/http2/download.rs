@@ -9,7 +9,7 @@ use hyper::body::{Body as _, Frame};
 use super::{super::head, abuse_guard::Exchange};
 use crate::{Body, Failure};
 
-/// Sends a body to its end; a failed body resets the stream. `None` if it was not sent completely.
+/// A failed body resets the stream. `None` if it was not sent completely.
 pub(super) async fn send(
     mut stream: SendStream<Bytes>,
     mut body: Body,
@@ -40,7 +40,6 @@ pub(super) async fn send(
     stream.send_data(Bytes::new(), true).ok()
 }
 
-/// The next frame of the body; the outer `None` if the client has reset the stream.
 async fn next(
     stream: &mut SendStream<Bytes>,
     body: &mut Body,
@@ -76,7 +75,6 @@ async fn piece(
             return Some(());
         }
     }
-    // The last piece was empty.
     if is_last { stream.send_data(Bytes::new(), true).ok() } else { Some(()) }
 }
 

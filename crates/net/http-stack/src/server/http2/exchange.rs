@@ -21,14 +21,11 @@ use super::{
 };
 use crate::{Body, Failure};
 
-/// A request and its response; when it is dropped, the result is reported to the handler.
 pub(super) struct Exchange<H: Handler> {
     pub(super) handler: Arc<H>,
     pub(super) conduct: abuse_guard::Exchange,
-    /// The Alt-Svc field.
     pub(super) alternative: Option<HeaderValue>,
     pub(super) note: Option<H::Observer>,
-    /// Whether the response was passed to the connection completely.
     pub(super) is_whole: bool,
 }
 
@@ -47,7 +44,6 @@ impl<H: Handler> Exchange<H> {
         let (mut head, body) = response.into_parts();
         self.note = head.extensions.remove();
         head::clear(&mut head.headers);
-        // A final response must not have an interim status.
         if head.status.is_informational() {
             return respond.send_reset(Reason::INTERNAL_ERROR);
         }
@@ -68,7 +64,6 @@ impl<H: Handler> Exchange<H> {
         self.is_whole = download::send(stream, body, &mut self.conduct).await.is_some();
     }
 
-    /// Runs the handler and sends interim responses. `None` if the client cancels the request.
     async fn answered(
         &self,
         request: Request<Body>,

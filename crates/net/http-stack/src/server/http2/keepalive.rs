@@ -13,7 +13,6 @@ use tokio::time::{Instant, Sleep};
 pub(super) struct Keepalive {
     pings: PingPong,
     patience: Duration,
-    /// Fires at the next ping, or at the deadline for the response to the last one.
     timer: Pin<Box<Sleep>>,
     waits: bool,
 }

@@ -12,7 +12,6 @@ use tracing::debug;
 
 use crate::sys;
 
-/// The limit of one connection, which follows the kernel's pacing rate.
 pub(super) struct Backlog {
     socket: Arc<OwnedFd>,
     within: Duration,
@@ -20,7 +19,6 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Sets the initial limit. Without it the connection works, but responses may wait longer.
     pub(super) fn of(socket: Arc<OwnedFd>, within: Duration) -> Option<Self> {
         let backlog = Self { socket, within, written: 0 };
         let set = backlog.set(LEAST);
@@ -42,7 +40,7 @@ impl Backlog {
     }
 }
 
-/// The bytes sent in a time at a rate in bytes per second.
+/// `rate` is in bytes per second.
 fn limit(rate: u64, within: Duration) -> u32 {
     let bytes = u128::from(rate).saturating_mul(within.as_nanos()) / 1_000_000_000;
     u32::try_from(bytes).unwrap_or(u32::MAX).clamp(LEAST, MOST)
@@ -52,7 +50,6 @@ fn limit(rate: u64, within: Duration) -> u32 {
 const LEAST: u32 = 32 << 10;
 /// 10 ms at three times 1 Gbit/s, the pacing rate at the start of a connection.
 const MOST: u32 = 4 << 20;
-/// How many bytes are written between updates of the limit.
 const EACH: usize = 64 << 10;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::{Failure, http2::poll_frame};
 
-/// The body; h2 compares its length with Content-Length.
+/// h2 compares its length with Content-Length.
 pub(super) struct Upload {
     stream: RecvStream,
     left: Option<u64>,

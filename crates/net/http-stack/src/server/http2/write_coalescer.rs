@@ -1,7 +1,7 @@
 //! Gathers the writes of one poll of an HTTP/2 connection and sends them with one system call.
 //!
-//! h2 writes and flushes each DATA frame separately: ten small responses would take ten system calls. So
-//! writes are buffered, flushes have no effect, and the data is sent after each poll of the connection.
+//! h2 writes and flushes each DATA frame separately. So writes are buffered, flushes have no
+//! effect, and the data is sent after each poll of the connection.
 
 use std::{
     cell::Cell,
@@ -23,12 +23,8 @@ pub(super) struct Sender<S>(Arc<Mutex<Outbox<S>>>);
 struct Outbox<S> {
     stream: S,
     unsent: Vec<u8>,
-    /// The number of bytes of `unsent` that were sent.
     at: usize,
-    /// Whether the stream may still buffer data, as TLS does with records for which the socket has no
-    /// room.
     is_unflushed: bool,
-    /// The limit of unsent data in the kernel, if any.
     backlog: Option<Backlog>,
 }
 
@@ -39,7 +35,6 @@ pub(super) fn gathered<S>(stream: S, backlog: Option<Backlog>) -> (WriteCoalesce
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Sender<S> {
-    /// Polls a connection to its end, and sends its output after each poll. Also ends if sending fails.
     pub(super) async fn drive(self, connection: impl Future) {
         let mut connection = pin!(connection);
         std::future::poll_fn(|cx| {
@@ -70,8 +65,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Outbox<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Sends the buffered data together with `parts`, without copying; returns the number of bytes of
-    /// `parts` accepted.
     fn send_with(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         loop {
             let waiting = &self.unsent[self.at..];
@@ -165,9 +158,8 @@ thread_local! {
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Longer writes are sent without copying.
 const COPIED: usize = 4096;
-/// The limit of buffered data; beyond it, everything is sent before more is accepted.
+/// Beyond it, everything is sent before more is accepted.
 const MOST: usize = 64 << 10;
 
 #[cfg(test)]
@@ -277,11 +269,9 @@ mod tests {
             let connection = async move {
                 stream.write_all(&vec![7; large]).await.unwrap();
                 stream.write_all(&[8; 2000]).await.unwrap();
-                // The connection waits for its client, which waits for the rest.
                 std::future::pending::<()>().await;
             };
             let mut read = vec![0; large + 2000];
-            // With a paused clock, this hour passes when all tasks are idle.
             let hour = std::time::Duration::from_secs(3600);
             tokio::select! {
                 () = sender.drive(connection) => panic!("it goes on"),

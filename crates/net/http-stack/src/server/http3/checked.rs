@@ -11,7 +11,6 @@ use tokio::sync::watch;
 
 use crate::{Failure, http3::MALFORMED};
 
-/// A body that sets a flag when it fails as malformed.
 pub(super) struct Checked<B> {
     body: B,
     malformed: watch::Sender<bool>,

@@ -78,7 +78,6 @@ pub const ROWS: &[Row] = &[
     row("upgrade", Refused, &[M, S, A, P, ("upgrade", "h2c")]).in_lines(Accepted),
     row("te: gzip", Refused, &[M, S, A, P, ("te", "gzip")]).in_lines(Accepted),
     row("te with more", Refused, &[M, S, A, P, ("te", "trailers, gzip")]).in_lines(Accepted),
-    // The length of the content.
     row("length +1", Refused, &[POST, S, A, P, ("content-length", "+1")]).body("x"),
     row("length -1", Refused, &[POST, S, A, P, ("content-length", "-1")]).body("x"),
     row("length 0x1", Refused, &[POST, S, A, P, ("content-length", "0x1")]).body("x"),

@@ -5,8 +5,7 @@ use crate::{
     explain::{Case, Finding, Kind, Listener, Queue, text},
 };
 
-/// Whether no program has accepted the connection. A connection that this end has closed belongs to no
-/// process either, but is in another state.
+/// A connection that this end has closed belongs to no process either, but is in another state.
 pub(in crate::explain) fn holds(case: &Case<'_>) -> bool {
     let figures = &case.figures;
     let is_open = matches!(figures.socket.state, State::Established | State::CloseWait);

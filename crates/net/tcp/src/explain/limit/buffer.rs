@@ -2,19 +2,14 @@
 
 use crate::explain::{Case, Kind, text};
 
-/// Whether a program has fixed the size of a buffer, which disables autotuning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fixed {
-    /// According to the socket options.
     Yes,
-    /// Inferred: autotuning would have enlarged it.
     Seemingly,
-    /// It grows, or has reached its maximum.
     No,
 }
 
 impl Fixed {
-    /// Decides from the observed sizes of a buffer that is fully used.
     pub(super) fn of<I: Iterator<Item = u32>>(
         chosen: Option<bool>,
         sizes: impl Fn() -> I,
@@ -31,20 +26,16 @@ impl Fixed {
     }
 }
 
-/// Whether a buffer has reached the maximum of its setting, or nearly.
 pub(super) fn is_at_most(buffer: u32, limits: Option<[u64; 3]>) -> bool {
     limits.is_some_and(|[_, _, most]| u64::from(buffer) >= most / 100 * 95)
 }
 
-/// For a setting with three sizes: whether the maximum is below the kernel's default, as a kind and a phrase,
-/// and the recommended maximum.
 pub(super) fn most_of(case: &Case<'_>, setting: &str, [_, _, most]: [u64; 3]) -> (Option<Kind>, String, u64) {
     let below = case.around.kernel.and_then(|kernel| {
         let all = case.around.settings.below_default(kernel);
         all.into_iter().find(|each| each.setting == setting).map(|each| (kernel, each.default))
     });
     match below {
-        // The kernel's default depends slightly on the machine's memory.
         Some((kernel, default)) => {
             let said = format!(
                 ", {}, where Linux {kernel} itself would go to {}",

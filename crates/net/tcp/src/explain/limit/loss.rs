@@ -4,8 +4,7 @@ use crate::explain::{Case, Figures, Finding, Kind, text};
 
 pub(in crate::explain) mod no_answer;
 
-/// Whether congestion control reduced its rate because of apparent losses. A model-based one reacts only to
-/// heavy loss or timeouts.
+/// A model-based one reacts only to heavy loss or timeouts.
 pub(in crate::explain) fn hurts(figures: &Figures<'_>) -> bool {
     if figures.has_model() {
         let timeouts = figures.since(|info| info.total_rto.map(u32::from)).unwrap_or(0);
@@ -14,8 +13,7 @@ pub(in crate::explain) fn hurts(figures: &Figures<'_>) -> bool {
     figures.repeats() > 0
 }
 
-/// Whether losses are over, for example those of an overshoot in slow start: at the earlier loss rate,
-/// several of the current segments would have been lost.
+/// At the earlier loss rate, several of the current segments would have been lost.
 pub(in crate::explain) fn has_ended(figures: &Figures<'_>) -> bool {
     let before = f64::from(figures.now.total_retrans) / f64::from(figures.now.data_segs_out.max(1));
     figures.repeats() == 0 && before * f64::from(figures.segments()) >= SEVERAL
@@ -54,7 +52,6 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
 /// If this many losses are expected, the chance of no loss is one in twenty (Poisson: e^-3).
 const SEVERAL: f64 = 3.0;
 
-/// Congestion control's state after a timeout.
 const LOSS: u8 = 4;
 
 /// BBR (v1) reduces its rate if more than a fifth is lost; half of that has an effect.

@@ -5,22 +5,21 @@ use crate::{
     explain::{Case, Finding, Kind, Look, figures::outstanding, text},
 };
 
-/// Whether the kernel may delay small segments; assumed if the program's option is unknown.
+/// Assumed if the program's option is unknown.
 pub(in crate::explain) fn may_hold(case: &Case<'_>) -> bool {
     case.seen.chosen.is_none_or(|chosen| !chosen.has_no_delay)
 }
 
-/// Whether less than a segment is unsent although little is in flight: it waits for an acknowledgement (RFC
-/// 896). For a program that writes continuously, the last partial segment also waits, at no cost; then much
-/// data is in flight.
+/// Whether less than a segment is unsent although little is in flight: it waits for an
+/// acknowledgement (RFC 896). For a program that writes continuously, the last partial segment also
+/// waits, at no cost.
 pub(in crate::explain) fn holds(look: &Look, info: &Info) -> bool {
     let under_way = outstanding(&look.socket, info);
     let waits = info.notsent_bytes > 0 && info.notsent_bytes < info.snd_mss;
     waits && under_way > 0 && under_way < info.snd_mss
 }
 
-/// Whether Nagle's algorithm delays the program: the peer sends responses, or acknowledgements are late
-/// enough to be delayed ones.
+/// The peer sends responses, or acknowledgements are late enough to be delayed ones.
 pub(in crate::explain) fn is_felt(case: &Case<'_>) -> bool {
     let figures = &case.figures;
     figures.received() > 0 || figures.queueing() >= DELAYED_S / 4.0

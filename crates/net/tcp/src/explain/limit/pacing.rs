@@ -5,7 +5,6 @@ use crate::{
     explain::{Case, Finding, Kind, text},
 };
 
-/// Whether the program set a rate that limits sending.
 pub(in crate::explain) fn holds(info: &Info) -> bool {
     info.max_pacing_rate < UNPACED && info.pacing_rate as f64 >= info.max_pacing_rate as f64 * NEARLY
 }

@@ -2,15 +2,13 @@
 
 use crate::explain::{Case, Figures, Finding, Kind, Look, figures::outstanding, others::Others, text};
 
-/// The share of samples in which packets waited on the path.
 pub(in crate::explain) fn share(figures: &Figures<'_>) -> f64 {
     let waits = |look: &&Look| is_waiting(figures, look);
     figures.looks.iter().filter(waits).count() as f64 / figures.looks.len().max(1) as f64
 }
 
-/// Whether packets wait on the path in this sample: the round trip exceeds the minimum by more than its
-/// variation, and more packets arrive in that time than a burst has (the idea of Vegas, which keeps 2 to 4 of
-/// them in the queue).
+/// The round trip exceeds the minimum by more than its variation, and more packets arrive in that
+/// time than a burst has (the idea of Vegas, which keeps 2 to 4 of them in the queue).
 fn is_waiting(figures: &Figures<'_>, look: &Look) -> bool {
     let (Some(info), Some(least)) = (look.socket.info.as_ref(), figures.min_rtt_us()) else { return false };
     let [usual, varying, least] = [info.rtt_us, info.rttvar_us, least].map(f64::from);
@@ -19,8 +17,8 @@ fn is_waiting(figures: &Figures<'_>, look: &Look) -> bool {
     waiting > (least * NOISE).max(NOISE_US) && waiting / usual * segments >= WAITING_SEGMENTS
 }
 
-/// Whether packets wait on the path most of the time. With reordering, the minimum round trip is that of
-/// overtaking packets; then it is also required that a larger window does not increase the rate.
+/// With reordering, the minimum round trip is that of overtaking packets; then it is also required
+/// that a larger window does not increase the rate.
 pub(in crate::explain) fn has_queue(figures: &Figures<'_>) -> bool {
     let overtook = figures.since(|info| info.reord_seen).unwrap_or(0) > 0;
     figures.has_queue() && !(overtook && is_faster_with_more(figures))
@@ -79,12 +77,10 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     Finding::new(Kind::PathRate, sentence, evidence, advice)
 }
 
-/// On a full path packets wait in at least this share of the samples: a connection that reduced its rate
-/// takes a while to fill the path again. In recordings of CUBIC, per second: 31 to 100 % with CoDel, 0 to 15
-/// % with random losses.
+/// On a full path packets wait in at least this share of the samples: a connection that reduced its
+/// rate takes a while to fill the path again.
 pub(in crate::explain) const OFTEN: f64 = 0.2;
 
-/// Round trips within this share of the minimum count as equal.
 const NOISE: f64 = 0.02;
 
 /// Lower bound of the difference, us, for short paths.
@@ -93,5 +89,4 @@ const NOISE_US: f64 = 500.0;
 /// Between Vegas's alpha, 2, and beta, 4.
 const WAITING_SEGMENTS: f64 = 3.0;
 
-/// A smaller growth of the congestion window has no significance for the rate, which varies as much.
 const GROWN: f64 = 0.05;

@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Whether the peer's window is small because its program does not read: then the window closes at times, or
-/// rarely has its full size. A window limited by the buffer stays at its maximum or grows by autotuning.
-/// Occasional dips do not indicate a slow reader, because any program may wait for a processor.
+/// Whether the peer's window is small because its program does not read: then the window closes at
+/// times, or rarely has its full size. A window limited by the buffer stays at its maximum or grows
+/// by autotuning.
 pub(in crate::explain) fn is_slow(figures: &Figures<'_>) -> bool {
     let (mut largest, mut closed, mut smaller) = (0, 0, 0);
     for (socket, info) in figures.infos() {
@@ -47,7 +47,6 @@ pub(in crate::explain) fn at_sender(case: &Case<'_>, share: f64) -> Finding {
     )
 }
 
-/// Whether at least a quarter of the buffer is unread. A program that keeps up leaves nothing.
 pub(in crate::explain) fn is_behind(look: &Look) -> bool {
     // Data of a subflow moves to its connection immediately, and waits there with the data of other subflows.
     if let Some(Multipath { memory, .. }) = look.multipath {

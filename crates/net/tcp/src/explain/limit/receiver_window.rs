@@ -17,8 +17,8 @@ use crate::{
 pub(in crate::explain) mod at_receiver;
 pub(in crate::explain) mod at_sender;
 
-/// Whether the peer's window permits no further segment. The probe timer indicates that only if the window is
-/// unknown: it also runs while all unsent data is paced and nothing is in flight (`tcp_check_probe_timer()`).
+/// Whether the peer's window permits no further segment. The probe timer indicates that only if the
+/// window is unknown.
 pub(in crate::explain) fn is_closed(socket: &Socket, info: &Info) -> bool {
     match info.snd_wnd {
         Some(window) => {
@@ -29,7 +29,6 @@ pub(in crate::explain) fn is_closed(socket: &Socket, info: &Info) -> bool {
     }
 }
 
-/// Whether the data per round trip fills the peer's window.
 pub(in crate::explain) fn is_used(figures: &Figures<'_>) -> bool {
     let window = median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
     let used = || Some(figures.rate() / 8.0 * figures.rtt()? / f64::from(window?));
@@ -60,5 +59,4 @@ fn no_scaling(case: &Case<'_>) -> Finding {
     )
 }
 
-/// The timer that runs while the peer's window is closed.
 pub(in crate::explain) const PROBE_TIMER: u8 = 4;

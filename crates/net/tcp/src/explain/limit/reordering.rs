@@ -2,8 +2,7 @@
 
 use crate::explain::{Case, Figures, Finding, Kind};
 
-/// Whether packets are reordered and retransmissions were spurious. With few retransmissions, the totals
-/// since the start of the connection are used.
+/// With few retransmissions, the totals since the start of the connection are used.
 pub(in crate::explain) fn happens(figures: &Figures<'_>) -> bool {
     let now = figures.now;
     let times = figures.since(|info| info.reord_seen).unwrap_or(0);
@@ -39,9 +38,8 @@ pub(in crate::explain) fn finding(case: &Case<'_>) -> Finding {
     )
 }
 
-/// With reordering, at least one of this many retransmissions is spurious. Others are genuine, because
-/// packets in the queue of a full path are dropped; and a report arrives a round trip later and may cover
-/// several.
+/// With reordering, at least one of this many retransmissions is spurious. Others are genuine,
+/// because packets in the queue of a full path are dropped.
 const NEEDLESS: u32 = 6;
 
 /// This number of retransmissions is significant: at a share of one in six, 20 of them contain no spurious

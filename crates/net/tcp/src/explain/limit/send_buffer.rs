@@ -8,9 +8,9 @@ use crate::{
     explain::{Case, Finding, Kind, figures::median, text},
 };
 
-/// Whether the buffer is full, and nearly all of it is in flight. The kernel wakes a writer when a third is
-/// free (`sk_stream_is_writeable()`). A buffer that grows with the congestion window is at least twice as
-/// large (`tcp_sndbuf_expand()`), so that half of it is unsent.
+/// The kernel wakes a writer when a third is free (`sk_stream_is_writeable()`). A buffer that grows
+/// with the congestion window is at least twice as large (`tcp_sndbuf_expand()`), so that half of
+/// it is unsent.
 pub(in crate::explain) fn is_full(socket: &Socket, info: &Info) -> bool {
     socket.memory.is_some_and(|memory| {
         let is_full = u64::from(memory.wmem_queued) * 10 >= u64::from(memory.sndbuf) * 6;
@@ -18,7 +18,6 @@ pub(in crate::explain) fn is_full(socket: &Socket, info: &Info) -> bool {
     })
 }
 
-/// Whether the send buffer may still grow together with the congestion window.
 pub(in crate::explain) fn grows(case: &Case<'_>) -> bool {
     let buffer = case.figures.socket.memory.unwrap_or_default().sndbuf;
     fixed(case) == Fixed::No && !is_at_most(buffer, case.around.settings.tcp_wmem)
@@ -101,7 +100,6 @@ fn unsent_finding(case: &Case<'_>, unsent: u32, wait: f64) -> Finding {
     )
 }
 
-/// A widely published recommendation.
 const NOTSENT_LOWAT: u64 = 131_072;
 
 /// A delay that users begin to notice.

@@ -3,8 +3,6 @@
 use super::pacing::NEARLY;
 use crate::explain::{Case, Figures, Finding, Kind, Shares, evidence::PROGRAM, text};
 
-/// Whether the program pauses, and therefore sends less than the bandwidth that congestion control has
-/// measured.
 pub(in crate::explain) fn leaves_model_unused(case: &Case<'_>, shares: Shares) -> bool {
     let figures = &case.figures;
     let pauses = shares.sender_application >= PAUSES;
@@ -31,8 +29,8 @@ pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
     )
 }
 
-/// How often the congestion window was reset after an idle time (RFC 2861): it fell to half or less, without
-/// loss. BBR's window also falls when it probes for the minimum round trip.
+/// The window fell to half or less, without loss. BBR's window also falls when it probes for the
+/// minimum round trip.
 pub(in crate::explain) fn restarts(figures: &Figures<'_>) -> usize {
     if figures.has_model() || figures.repeats() > 0 {
         return 0;

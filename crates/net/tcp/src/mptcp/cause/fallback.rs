@@ -28,7 +28,6 @@ impl Case<'_> {
         }
     }
 
-    /// A fallback whose handshake the kernel does not show: only counters are available.
     pub(super) fn counted_fallback(&self) -> Finding {
         let causes: [(&[&str], Say); 4] = [
             (&PAUSED, paused),
@@ -102,12 +101,9 @@ fn with(first: &str, rest: Vec<String>) -> Vec<String> {
 /// Counters of a pause, in which the kernel sends plain TCP.
 const PAUSED: [&str; 2] = ["MPCapableSYNTXDisabled", "Blackhole"];
 
-/// Counters of a SYN retransmitted without MPTCP.
 const DROPPED: [&str; 1] = ["MPCapableSYNTXDrop"];
 
-/// Counters of a reply without MPTCP.
 const UNANSWERED: [&str; 2] = ["MPCapableFallbackSYNACK", "MPCapableFallbackACK"];
 
-/// Counters of data or mappings that do not match.
 const CHANGED: [&str; 6] =
     ["DataCsumErr", "DSSCorruptionFallback", "MPFailTx", "MPFailRx", "InfiniteMapTx", "InfiniteMapRx"];

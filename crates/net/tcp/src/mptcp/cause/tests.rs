@@ -39,7 +39,6 @@ fn first(origin: Origin) -> Subflow {
     subflow("10.0.0.1:50000", "net0", origin)
 }
 
-/// A host with two addresses, the second of which MPTCP may use.
 fn two_networks() -> Surroundings {
     let address = |address: &str, device: &str| Address {
         address: address.parse().unwrap(),
@@ -59,7 +58,6 @@ fn two_networks() -> Surroundings {
     }
 }
 
-/// Counters of the namespace, over this connection alone unless they include a number of connections.
 fn account(counters: &[(&str, u64)]) -> Account {
     let counters: Counters = counters.iter().map(|&(name, number)| (name.to_owned(), number)).collect();
     Account::new(&counters, None)
@@ -71,17 +69,14 @@ fn found(connection: &SeenConnection, subflows: &[Subflow], counters: &[(&str, u
     finding
 }
 
-/// With one subflow that this end opened.
 fn opened(connection: &SeenConnection, counters: &[(&str, u64)]) -> Finding {
     found(connection, &[first(Origin::FirstOpened)], counters)
 }
 
-/// With one subflow that the peer opened.
 fn accepted(counters: &[(&str, u64)]) -> Finding {
     found(&connection(), &[first(Origin::FirstAccepted)], counters)
 }
 
-/// A connection that fell back to plain TCP, with a known handshake.
 fn fallen(handshake: Handshake, token: u32, counters: &[(&str, u64)]) -> Finding {
     let fallback = SeenConnection { is_fallback: true, token, ..connection() };
     let first = Subflow { handshake: Some(handshake), ..first(Origin::FirstOpened) };
@@ -90,7 +85,6 @@ fn fallen(handshake: Handshake, token: u32, counters: &[(&str, u64)]) -> Finding
 
 #[test]
 fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted() {
-    // All relevant counters, over nine connections.
     let old = [
         ("MPCapableSYNTX", 9),
         ("Blackhole", 1),
@@ -115,10 +109,8 @@ fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted(
         said[2].contains("of all its 9 connections; some events may be older than this connection"),
         "{said:?}"
     );
-    // Over this connection alone it decides.
     let alone = fallen(Handshake::Agreed, 1, &[("MPCapableSYNTX", 1), ("DataCsumErr", 1)]);
     assert_eq!((alone.kind, alone.is_inferred), (Cause::DataChanged, false));
-    // Plain TCP from the start, without a pause.
     assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).kind, Cause::FellBack);
 }
 
@@ -149,7 +141,6 @@ fn joins_of_several_connections_tell_what_happened_to_all_of_them() {
         let finding = of(&tried, sent, answered);
         assert_eq!(finding.kind, expected, "{sent} sent, {answered} answered");
         assert_eq!(finding.is_inferred, sent != 0);
-        // Joins of other connections do not count for one without considered addresses.
         assert_eq!(of(&connection(), sent, answered).kind, Cause::NotTried);
     }
 }
@@ -192,7 +183,6 @@ fn without_an_endpoint_it_depends_on_the_addresses() {
     let finding = of(&around);
     assert_eq!(finding.kind, Cause::NoEndpoint);
     assert_eq!(finding.advice, "ip mptcp endpoint add 10.16.0.1 dev net1 subflow");
-    // The IPv6 address is not a second one for a connection over IPv4.
     around.addresses.truncate(2);
     assert_eq!(of(&around).kind, Cause::NoSecondAddress);
     let elsewhere = Surroundings { addresses: around.addresses, ..two_networks() };
@@ -227,7 +217,6 @@ fn who_accepted_the_connection_waits_for_the_peer() {
     for (counters, expected) in [
         (&[("MPJoinNoTokenFound", 1)][..], Cause::UnknownToken),
         (&[("MPJoinAckHMacFailure", 1)], Cause::JoinForged),
-        // The path manager rejected the join; its authentication did not fail.
         (&[("MPJoinRejected", 1)], Cause::JoinRejected),
         (&[], Cause::PeerOpens),
     ] {
@@ -244,7 +233,6 @@ fn a_second_subflow_may_be_of_little_use() {
     assert_eq!(both("net1", false), None);
     assert_eq!(both("net1", true), Some(Cause::OnlyBackup));
     assert_eq!(both("net0", false), Some(Cause::SamePath));
-    // Different remote addresses imply different paths, as far as this end can detect.
     let mut both = [first(Origin::FirstAccepted), first(Origin::JoinAccepted)];
     both[1].remote = "10.16.0.2:40000".parse().unwrap();
     assert_eq!(of_second(&both), None);

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A phone with two addresses and a connection of two subflows to a server, seen from both ends: end, kind,
-/// message.
+/// End, kind, message.
 const CAPTURED: &str = include_str!("captured.hex");
 
 fn captured(end: &str, kind: &str) -> Vec<Vec<u8>> {
@@ -26,7 +25,6 @@ fn a_connection_is_read_as_the_kernel_sent_it() {
     let connections = captured("phone", "connection");
     assert_eq!(connections.len(), 1);
     let seen = connection(&connections[0]).unwrap();
-    // The program sent and received five times 1000 bytes.
     assert_eq!((seen.bytes_sent, seen.bytes_received), (5000, 5000));
     assert_eq!((seen.local, seen.remote), (end("10.0.0.1:58512"), end("10.0.0.2:80")));
     // The phone's second address had an endpoint for each version of IP; only one of them resulted in a
@@ -62,7 +60,6 @@ fn subflows_belong_to_their_connection_and_say_who_opened_them() {
     }
 }
 
-/// The phone's first subflow with other flags and another token.
 fn changed(flags: u32, token: u32) -> SeenSubflow {
     let mut messages = captured("phone", "subflow");
     let message = messages.iter_mut().find(|message| subflow(message).unwrap().origin == Origin::FirstOpened);
@@ -118,7 +115,6 @@ fn a_message_that_is_cut_off_is_no_other() {
     for (end, kind) in [("phone", "connection"), ("server", "subflow")] {
         let message = &captured(end, kind)[0];
         for cut in 0..message.len() {
-            // A truncated message may be a connection without its later fields.
             let left = &message[..cut];
             assert!(cut >= DIAG_HEADER || socket(left).is_none());
             assert!(connection(left).is_none() || cut > DIAG_HEADER);

@@ -28,7 +28,6 @@ const WORLD: &str = "
     hosts = ['origin', 'pop-fra']
 ";
 
-/// Parses a command line; fails if the test world rejects the fault.
 fn typed(words: &str) -> Result<Fault, String> {
     let (_, layout) = World::read(&Document::new("w.toml", WORLD)).unwrap();
     let names = Names { planet: "p", layout: &layout };

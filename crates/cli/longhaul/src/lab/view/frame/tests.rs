@@ -10,7 +10,6 @@ use crate::lab::{
     view,
 };
 
-/// The window without the map, so the layout of another planet suffices.
 fn picture(window: &Window, columns: usize, rows: usize) -> Vec<Line> {
     let world = Document::new("w.toml", "[[host]]\nname = 'a'\ncity = 'oslo'");
     let (_, layout) = World::read(&world).unwrap();
@@ -22,8 +21,7 @@ fn text(window: &Window, columns: usize, rows: usize) -> Vec<String> {
     lines.iter().map(|line| example::plain(&line.to_string())).collect()
 }
 
-/// Two samples half a second apart. Meanwhile 1.25 MB went from london to newyork and 5 segments were lost,
-/// and 250 KB passed the phone's line.
+/// In half a second: 1.25 MB from london to newyork, 5 lost segments, 250 KB on the phone's line.
 fn window() -> Window {
     let look = |running_s: f64, bytes: u64, lost: u64| {
         let long = LinkStatus {
@@ -72,7 +70,6 @@ valid  nothing delivered yet, own drops 0
 fn a_first_look_counts_from_the_beginning() {
     let text = text(&Window { before: None, ..window() }, 80, 30).join("\n");
     assert!(text.contains("rates since it came up"), "{text}");
-    // 7 MB in 723.5 s are 77.4 Kbit/s.
     assert!(text.contains("newyork → paris    77.4 Kbit/s"), "{text}");
 }
 
@@ -81,7 +78,6 @@ fn another_planet_of_the_same_name_begins_anew() {
     let mut window = window();
     window.now.running_s = 2.0;
     let text = text(&window, 80, 30).join("\n");
-    // 11.25 MB in 2 s are 45 Mbit/s.
     assert!(text.contains("rates since it came up") && text.contains("45.0 Mbit/s"), "{text}");
 }
 
@@ -103,8 +99,8 @@ fn a_low_window_has_a_part_of_each_and_says_so() {
     }));
     window.now.faults = (0..50).map(|n| example::fault(n, Fault::default())).collect();
     let text = text(&window, 80, 26);
-    // Below the heading, faults get a third of 24 rows, and links and lines half of the rest each. The empty
-    // line, the header, the rule and the last line are not rows of a table: 50 - 4, 51 - 4 and 51 - 4.
+    // Faults get a third of 24 rows, links and lines half of the rest each. Four rows are not rows
+    // of a table.
     let hidden: Vec<_> = text.iter().filter(|line| line.starts_with("and ")).collect();
     assert_eq!(hidden, ["and 46 more", "and 47 more", "and 47 more"], "{text:#?}");
     assert_eq!(text.len(), 26);
@@ -122,7 +118,7 @@ fn no_table_is_without_rows() {
         assert!(rule.is_none_or(|rule| rule + 1 < text.len()), "{text:#?}");
         assert!(!text.iter().any(|line| line.starts_with("and 1 more")), "{text:#?}");
     }
-    // The heading takes 2 of 9 rows and the link 4. The line also needs 4 and has no room left.
+    // The heading takes 2 of 9 rows and the link 4, so the line has no room.
     assert_eq!(
         text(&window, 60, 9).last().map(String::as_str),
         Some(" london → newyork   20.0 Mbit/s      10.0")

@@ -12,7 +12,6 @@ use crate::{
     transfer::render::bar,
 };
 
-/// The lines, and below them the phases.
 pub(super) fn course(recording: &Recording) -> String {
     let bins = Bins::of(recording.summary.duration_s);
     if bins.count < 2 {
@@ -40,26 +39,23 @@ pub(super) fn course(recording: &Recording) -> String {
     text
 }
 
-/// Equal intervals of time.
 struct Bins {
     count: usize,
     width_s: f64,
 }
 
 impl Bins {
-    /// One bin per second, at most [`MOST`].
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn of(duration_s: f64) -> Self {
         let count = usize::try_from(rounded_down(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
         Self { count, width_s: duration_s / count as f64 }
     }
 
-    /// The bin that contains a time.
     fn at(&self, t_s: f64) -> usize {
         usize::try_from(rounded_down((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
     }
 
-    /// Bytes per second in each bin, assuming a constant rate within a second.
+    /// Assumes a constant rate within a second.
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn rates(&self, seconds: &[Second], bytes: impl Fn(&Second) -> Option<u64>) -> Vec<f64> {
         let mut rates = vec![0.0; self.count];
@@ -75,7 +71,6 @@ impl Bins {
         rates
     }
 
-    /// The largest value in each bin; `None` if the kernel does not report the value.
     fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Option<Vec<f64>> {
         let mut most = None;
         for (sample, value) in samples.iter().filter_map(|sample| Some((sample, value(sample)?))) {
@@ -86,13 +81,11 @@ impl Bins {
         most
     }
 
-    /// The start of each phase, with its name cut to the available room.
     fn names(&self, phases: &[Passage]) -> String {
         let mut line = vec![' '; self.count];
         for phase in phases {
             let bars =
                 ((phase.t_s + phase.duration_s) / self.width_s).round() - (phase.t_s / self.width_s).round();
-            // A phase shorter than a bar gets no name. A blank separates two names.
             let room = usize::try_from(rounded_down(bars)).unwrap_or(self.count).saturating_sub(1);
             line[self.at(phase.t_s)..]
                 .iter_mut()
@@ -112,7 +105,6 @@ fn rounded_down(number: f64) -> u64 {
     number as u64
 }
 
-/// Bars per line.
 const MOST: usize = 60;
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn scale(unit: &str) -> Option<u64> {
     })
 }
 
-/// "1.25" of a unit, exactly; digits below a nanosecond are cut off.
+/// Digits below a nanosecond are cut off.
 fn scaled(value: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
     let mut nanos = whole.parse::<u64>().ok()?.checked_mul(scale)?;

@@ -1,4 +1,4 @@
-//! Caddy's default log, its possible configurations, and everything that must be refused.
+//! Caddy's default log, its possible configurations, and what must be refused.
 
 use proptest::prelude::*;
 
@@ -59,7 +59,6 @@ fn times_in_every_format() {
     ] {
         assert_eq!(started(ts), expected, "{ts}");
     }
-    // No zone, or before its own duration.
     for ts in ["\"2025/03/14 09:26:53\"", "\"\"", "\"\u{e4}\"", "0.25", "null"] {
         assert_eq!(started(ts), None, "{ts}");
     }
@@ -79,7 +78,7 @@ fn durations_in_every_format() {
     assert_eq!(kept.samples[0].latency_ns, Some(1_234_567));
 }
 
-/// `duration_format ms` below a second and seconds without a fraction look alike.
+/// `duration_format ms` and seconds without a fraction look alike.
 #[test]
 fn whole_durations_need_a_unit_or_a_proof() {
     let durations = |durations: &[&str]| -> String {
@@ -104,7 +103,6 @@ fn whole_durations_need_a_unit_or_a_proof() {
         (with(Unit::Ms), with(Unit::S), with(Unit::Ns)),
         (Some(12_000_000), Some(12_000_000_000), Some(12))
     );
-    // A fraction anywhere in the file proves seconds.
     for all in [["0.5", "12"], ["12", "0.5"]] {
         let kept = read(durations(&all)).unwrap();
         let mut latencies: Vec<_> = kept.samples.iter().filter_map(|sample| sample.latency_ns).collect();
@@ -112,7 +110,6 @@ fn whole_durations_need_a_unit_or_a_proof() {
         assert_eq!(latencies, [500_000_000, 12_000_000_000]);
         assert!(kept.warnings[0].starts_with("1 duration is whole"), "{:?}", kept.warnings);
     }
-    // Text contains its unit, and zero is zero in any unit.
     assert_eq!(read(durations(&["\"12ms\"", "0"])).unwrap().samples.len(), 2);
 }
 
@@ -156,7 +153,6 @@ fn lines_that_are_no_objects_are_left_out_and_counted() {
         "2 lines are left out; the first is line 5, column 1: found no line of a request (expected value); expected one JSON \
          object, as Caddy writes it."
     );
-    // A log may begin in the middle of a line.
     let kept = read(&LOG[40..]).unwrap();
     assert_eq!(kept.numbers, [2, 4]);
     assert!(kept.warnings[0].starts_with("1 line is left out; it is line 1"), "{:?}", kept.warnings);

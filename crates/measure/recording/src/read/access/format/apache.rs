@@ -1,17 +1,15 @@
 //! Format strings of Apache, and of Tomcat and varnishncsa, which have the same syntax.
 //!
-//! They differ in units: `%D` is in microseconds, but in Tomcat up to version 9 in milliseconds; `%T` is in seconds. They
-//! differ in what `%t` is as well: the begin of the request, but in Tomcat its end. And in some letters: `%I`, `%S` and `%F`
-//! mean bytes and a file in Apache, a thread, a session and the time until the response was committed in Tomcat.
+//! `%D` is in microseconds, but in Tomcat up to version 9 in milliseconds. `%t` is the begin of the
+//! request, but in Tomcat its end. `%I`, `%S` and `%F` differ too.
 
 use super::{super::clock::Clock, Dialect, Field, Kind, Piece, Scale, Stamped, push_text, wrong};
 use crate::{Metric, Unit, error::Unknown};
 
-/// Apache's `combined`, and `common` which is the part of it up to the number of bytes.
+/// `common` is the part of it up to the number of bytes.
 pub(super) const COMBINED: &str = "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\"";
 const COMMON: &str = "%h %l %u %t \"%r\" %>s %b";
 
-/// Whether there is any directive, or one of the names.
 pub(super) fn is_likely(text: &str) -> bool {
     let is_directive = |(sign, next): (u8, u8)| {
         sign == b'%' && (next.is_ascii_alphanumeric() || matches!(next, b'>' | b'<' | b'!' | b'{' | b'^'))
@@ -19,7 +17,6 @@ pub(super) fn is_likely(text: &str) -> bool {
     expanded(text) != text || text.bytes().zip(text.bytes().skip(1)).any(is_directive)
 }
 
-/// The format with a name of another at its begin replaced, and without the backslashes that it has in a configuration.
 pub(super) fn expanded(text: &str) -> String {
     let text = text.replace("\\\"", "\"").replace("\\t", "\t");
     let named = |name: &str| text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(' '));
@@ -65,7 +62,6 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Vec<Piece>, Unknown>
     times.finish(pieces).ok_or_else(|| wrong(text, A_TIME))
 }
 
-/// One directive of a format.
 struct Directive<'t> {
     text: &'t str,
     argument: &'t str,
@@ -73,7 +69,6 @@ struct Directive<'t> {
 }
 
 impl<'t> Directive<'t> {
-    /// Takes the directive at the begin of a text.
     fn begin(from: &'t str) -> Result<Self, Unknown> {
         let is_modifier = |c: char| matches!(c, '<' | '>' | '!' | ',') || c.is_ascii_digit();
         let mut at = 1 + from[1..].find(|c| !is_modifier(c)).unwrap_or(from.len() - 1);
@@ -133,10 +128,9 @@ fn latency(scale: Scale) -> Kind {
     Kind::Duration(Metric::Latency, scale)
 }
 
-/// The times of a format, some of which are written as several directives: `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t`.
+/// Some are written as several directives: `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t`.
 struct Times {
     dialect: Dialect,
-    /// Each with the index of its piece.
     parts: Vec<(usize, Written)>,
 }
 
@@ -206,7 +200,7 @@ impl Times {
     }
 }
 
-/// A pattern of Java's `SimpleDateFormat` as one of strftime.
+/// Converts Java's `SimpleDateFormat` to strftime.
 fn java(pattern: &str) -> Option<String> {
     let mut result = String::new();
     let mut rest = pattern;

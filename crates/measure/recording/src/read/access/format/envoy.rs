@@ -49,7 +49,7 @@ pub(super) fn is_likely(text: &str) -> bool {
 
 /// `None` for a time whose pattern is not known.
 fn kind(name: &str, arguments: &str) -> Option<Kind> {
-    // REQ(X?Y) is Y if there is no X; a request gets its name from Y, which all requests have.
+    // REQ(X?Y) is Y without X: all requests have Y.
     let header = arguments.rsplit('?').next().unwrap_or_default().to_ascii_lowercase();
     Some(match (name, header.as_str()) {
         ("START_TIME", "") => {
@@ -76,13 +76,11 @@ fn kind(name: &str, arguments: &str) -> Option<Kind> {
     })
 }
 
-/// The default format string of Envoy.
 pub(in crate::read::access) const DEFAULT: &str = "[%START_TIME%] \"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%\" %RESPONSE_CODE% \
                      %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% \
                      %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% \"%REQ(X-FORWARDED-FOR)%\" \"%REQ(USER-AGENT)%\" \
                      \"%REQ(X-REQUEST-ID)%\" \"%REQ(:AUTHORITY)%\" \"%UPSTREAM_HOST%\"";
 
-/// The default format string of Istio's proxies.
 pub(in crate::read::access) const ISTIO: &str = "[%START_TIME%] \"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%\" \
                                 %RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% \
                                 %CONNECTION_TERMINATION_DETAILS% \"%UPSTREAM_TRANSPORT_FAILURE_REASON%\" \

@@ -31,7 +31,6 @@ pub(super) fn parse(text: &str) -> Result<Vec<Piece>, Unknown> {
     Ok(pieces)
 }
 
-/// The meaning of a variable of nginx.
 pub(in crate::read::access) fn kind(name: &str) -> Kind {
     let time = |pattern, example| {
         let clock = Clock::new(pattern, example).expect("the pattern is one of the known");
@@ -58,6 +57,5 @@ pub(in crate::read::access) fn kind(name: &str) -> Kind {
     }
 }
 
-/// `combined` of nginx with the duration of the request.
 pub(super) const COMBINED: &str = "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \
                      \"$http_user_agent\" $request_time";

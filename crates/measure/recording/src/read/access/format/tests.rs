@@ -1,4 +1,4 @@
-//! Apache's, Tomcat's and varnishncsa's formats: units, times, and lines that the servers wrote on a loopback interface.
+//! Formats of Apache, Tomcat and varnishncsa, with lines that the servers wrote.
 
 use crate::{
     AccessFormat, AccessLog, Format, Labels, Options, Sample, Unit,
@@ -14,7 +14,7 @@ fn one(format: &str, line: &str) -> Sample {
     read_as(format, &format!("{line}\n"), None).unwrap().samples.remove(0)
 }
 
-/// Apache 2.4 wrote these.
+/// Written by Apache 2.4.
 #[test]
 fn apache() {
     let text = "127.0.0.1 - - [28/Nov/2026:17:24:11 +0000] \"GET / HTTP/1.1\" 200 6 \"-\" \"curl/7.88.1\" 835\n\
@@ -29,7 +29,7 @@ fn apache() {
         let kept = read_as(format, text, None).unwrap();
         assert_eq!(kept.format, Some(Format::Access(AccessFormat::Apache)), "{format}");
         let [first, second, third] = &kept.samples[..] else { panic!("{:?}", kept.samples) };
-        // The time is that of the begin. date -u -d "2026-11-28 17:24:11" +%s
+        // date -u -d "2026-11-28 17:24:11" +%s
         assert_eq!((first.latency_ns, first.started_ns), (Some(835_000), Some(1_795_886_651_000_000_000)));
         assert_eq!((first.status, first.body_bytes), (Some(200), Some(6)));
         assert_eq!((second.status, second.body_bytes, &second.error), (Some(503), None, &None));
@@ -38,7 +38,6 @@ fn apache() {
             (third.label("path").as_deref(), third.label("method").as_deref()),
             (Some("/x y"), Some("GET"))
         );
-        // "%>s" is Apache's, so there is no doubt about the unit.
         assert!(kept.warnings.iter().all(|warning| !warning.contains("tomcat9")), "{:?}", kept.warnings);
     }
 }
@@ -47,7 +46,6 @@ fn apache() {
 fn several_times_in_a_line() {
     let format = "[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %{ms}T %{us}T %T %D %X \"%r\" %>s %O";
     let sample = one(format, "[28/Nov/2026 17:24:11.637 +0000] 0 835 0 835 + \"GET / HTTP/1.1\" 200 206");
-    // The finest of four.
     assert_eq!((sample.latency_ns, sample.started_ns), (Some(835_000), Some(1_795_886_651_637_000_000)));
     assert_eq!(sample.error, None);
     let gone = one(format, "[28/Nov/2026 17:24:11.637 +0000] 0 835 0 835 X \"GET / HTTP/1.1\" 200 206");
@@ -79,17 +77,14 @@ fn tomcat() {
         let kept = read_as(&format!("{name}:{rest}"), &format!("{line}\n"), unit).unwrap();
         assert_eq!(kept.format, Some(Format::Access(AccessFormat::Tomcat)));
         let sample = &kept.samples[0];
-        // The time is the end, and the longest duration is subtracted.
         assert_eq!((sample.latency_ns, sample.started_ns), (Some(latency), Some(start)), "{name}");
         assert_eq!(
             (sample.ttfb_ns, sample.label("thread").as_deref()),
             (Some(140_000_000), Some("http-nio-8080-exec-1"))
         );
     }
-    // Without a version there is no unit.
     let error = "tomcat:%s %D".parse::<AccessLog>().unwrap_err().to_string();
     assert!(error.contains("tomcat9, whose %D is in milliseconds"), "{error}");
-    // A format that may be Tomcat's is read as Apache's, with a warning.
     let doubtful = read_as(
         "%h %l %u %t \"%r\" %s %b %D",
         "::1 - - [28/Nov/2026:17:24:11 +0100] \"GET /a HTTP/1.1\" 200 - 152\n",
@@ -98,7 +93,6 @@ fn tomcat() {
     let doubtful = doubtful.unwrap();
     assert_eq!(doubtful.samples[0].latency_ns, Some(152_000));
     assert!(doubtful.warnings[0].contains("tomcat9:FORMAT"), "{:?}", doubtful.warnings);
-    // Without quotes, and with a pattern of Java.
     let sample = one(
         "tomcat9:%{yyyy-MM-dd'T'HH:mm:ss.SSSXXX}t %r %s %{ms}T",
         "2026-11-28T17:24:11.637+01:00 GET /a b HTTP/1.1 200 7",
@@ -107,7 +101,7 @@ fn tomcat() {
     assert_eq!((sample.label("path").as_deref(), sample.status), (Some("/a b"), Some(200)));
 }
 
-/// varnishncsa 7.1 wrote these.
+/// Written by varnishncsa 7.1.
 #[test]
 fn varnish() {
     let text = "127.0.0.1 - - [28/Nov/2026:17:23:48 +0000] \"GET http://127.0.0.1:18082/x?y=1 HTTP/1.1\" 200 1000 \"-\" \"a \\\"quoted\\\" \\\\ agent\" 122179 0.121982 miss\n\
@@ -137,7 +131,6 @@ fn comments_and_lines_of_another_format() {
         kept.warnings[0],
         "1 line is left out; it is line 3, column 1: found \"AH00094: Command line\"; expected an HTTP status, or \"-\", for %>s."
     );
-    // More of them than of the right ones: the format is another.
     let said = read_as("%>s %D", "x y\n200 7\nx y\n", None).unwrap_err();
     assert!(said.starts_with("x:1:1: found \"x y\""), "{said}");
 }
@@ -158,7 +151,6 @@ fn formats_that_are_wrong() {
     }
 }
 
-/// Several variables: the user chooses the metric and the unit of each.
 #[test]
 fn meanings_of_the_user() {
     let read = |format: &str, columns: &[&str], text: &str| {
@@ -175,7 +167,6 @@ fn meanings_of_the_user() {
         (sample.latency_ns, sample.ttfb_ns, sample.wait_ns),
         (Some(250_000_000), Some(7_000_000), Some(12_000_000))
     );
-    // The variable that was replaced is a label.
     assert_eq!(sample.label("request_time").as_deref(), Some("0.250"));
     let apache = read("%>s %D", &["latency=%D:ms"], "200 7\n").unwrap();
     assert_eq!(apache.samples[0].latency_ns, Some(7_000_000));
@@ -194,7 +185,6 @@ fn meanings_of_the_user() {
     assert!(said(&["started=app"]).ends_with("a metric or status for an access log, not started"));
 }
 
-/// Names that only the lines show.
 #[test]
 fn a_meaning_for_a_variable_that_no_line_has() {
     let read = |column: &str, text: &str| {
@@ -212,7 +202,6 @@ fn a_meaning_for_a_variable_that_no_line_has() {
     assert!(read("latency=time-taken:us", iis).is_ok());
     let said = read("latency=duration:us", iis).unwrap_err();
     assert!(said.contains("\"time-taken\"; expected one with the name \"duration\""), "{said}");
-    // Columns that have no names.
     let text = "192.0.2.7 - - [14/Mar/2025:09:26:53 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"-\" 1 \"r@file\" \"http://b/\" 12ms\n";
     let kept = read("latency=Duration:us", text).unwrap();
     assert!(

@@ -1,5 +1,5 @@
-//! Signatures: the server's with its key, and verification of a browser's with its certificate, which is
-//! identified by its hash only.
+//! Signatures: the server's with its key, and verification of a browser's with its certificate,
+//! which is identified by its hash only.
 
 use std::fmt;
 
@@ -36,7 +36,6 @@ impl SignatureVerifier for Ecdsa {
             HashAlgorithm::SHA384 => [by_ring::ECDSA_P256_SHA384, by_ring::ECDSA_P384_SHA384],
             _ => return Err(CryptoError::UnsupportedSignaturePair { signature: algorithm, hash }),
         };
-        // One of the algorithms matches the certificate's curve.
         let holds =
             |one: &dyn SignatureVerificationAlgorithm| certificate.verify_signature(one, data, signature);
         if algorithms.into_iter().any(|one| holds(one).is_ok()) {
@@ -54,7 +53,7 @@ impl KeyProvider for Ecdsa {
     }
 }
 
-/// A P-256 key, which signs SHA-256 only.
+/// P-256, which signs SHA-256 only.
 struct Key(EcdsaKeyPair);
 
 impl fmt::Debug for Key {

@@ -24,7 +24,7 @@ impl SupportedDtls12CipherSuite for Aes128Gcm {
     }
 
     fn key_lengths(&self) -> (usize, usize, usize) {
-        // Lengths of the MAC key, the cipher key, and the implicit part of the nonce (RFC 5288).
+        // MAC key, cipher key, and the implicit part of the nonce (RFC 5288).
         (0, 16, 4)
     }
 
@@ -97,8 +97,8 @@ impl SupportedDtls13CipherSuite for ChaCha20Poly1305 {
     }
 
     fn encrypt_sn(&self, sn_key: &[u8], sample: &[u8; 16]) -> [u8; 16] {
-        // The mask covers at most two bytes of a record number. QUIC's mask, which is computed the same
-        // way, has five.
+        // Covers at most two bytes of a record number. QUIC's mask, computed the same way, has
+        // five.
         let mut mask = [0; 16];
         let key = HeaderProtectionKey::new(&aead::quic::CHACHA20, sn_key);
         if let Ok(made) = key.and_then(|key| key.new_mask(sample)) {
@@ -108,7 +108,6 @@ impl SupportedDtls13CipherSuite for ChaCha20Poly1305 {
     }
 }
 
-/// Encrypts and decrypts records in place.
 struct Record(LessSafeKey);
 
 impl fmt::Debug for Record {

@@ -2,7 +2,6 @@
 
 use crate::explain::{Case, Figures, Finding, Kind, text};
 
-/// Whether data is retransmitted without any acknowledgement.
 pub(in crate::explain) fn is_dead(figures: &Figures<'_>) -> bool {
     figures.acked() == 0 && figures.now.retransmits > 0
 }
@@ -57,8 +56,7 @@ pub(in crate::explain) fn to_connect(case: &Case<'_>) -> Finding {
     Finding::new(Kind::NoAnswer, sentence, evidence, advice)
 }
 
-/// Whether the kernel sends probes without any response: each received packet resets the counter. A single
-/// probe may be in flight.
+/// Each received packet resets the counter. A single probe may be in flight.
 pub(in crate::explain) fn is_probed_in_vain(figures: &Figures<'_>) -> bool {
     figures.now.retransmits == 0 && figures.now.probes > 1
 }

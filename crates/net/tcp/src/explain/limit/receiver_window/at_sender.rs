@@ -6,9 +6,8 @@ use crate::{
     explain::{Case, Figures, Finding, Kind, limit::nagle::DELAYED_S},
 };
 
-/// Whether a long round trip is caused by a queue on the path. A receiver that reads small amounts from time
-/// to time sends acknowledgements with window updates and may delay them, which also lengthens the round
-/// trip; its window then varies.
+/// A receiver that reads small amounts from time to time sends acknowledgements with window updates
+/// and may delay them, which also lengthens the round trip; its window then varies.
 pub(in crate::explain) fn is_queue_on_path(figures: &Figures<'_>) -> bool {
     // The delay of one subflow has no significance for the others, which share the window.
     !figures.is_subflow()
