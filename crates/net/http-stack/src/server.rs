@@ -6,7 +6,7 @@
 //! ```no_run
 //! # async fn example() -> Result<(), http_stack::Error> {
 //! let server = http_stack::Server::listen(&["127.0.0.1:8080".parse().expect("an address")])?;
-//! let stop = http_stack::Stop::new();
+//! let stop = http_stack::ShutdownSignal::new();
 //! server.serve(async |request: http_stack::Request<http_stack::Body>| Ok(http_stack::Response::new(request.into_body())), &stop).await;
 //! # Ok(())
 //! # }
