@@ -68,7 +68,7 @@ fuzz_target!(|text: &[u8]| {
         assert!(!described.contains_key("content-length"));
     }
     update::refresh(&mut response, &request);
-    update::clear_connection_fields(&mut response);
+    hop_by_hop::remove_hop_by_hop(&mut response);
     internal::clear(&mut response);
     assert!(!response.keys().any(|name| internal::is_internal(name.as_str().as_bytes())));
 });

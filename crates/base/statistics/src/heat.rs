@@ -9,7 +9,7 @@ use crate::{
     distribution::{as_f64, floor},
     fitting_interval_s,
     inputs::{check_values, time_range},
-    whole::whole_intervals,
+    whole_intervals::whole_intervals,
 };
 
 /// Counts by time and latency.

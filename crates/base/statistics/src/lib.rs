@@ -87,7 +87,7 @@ mod sum;
 mod synthetic;
 mod tail_grid;
 mod thin;
-mod whole;
+mod whole_intervals;
 
 pub use autocorrelation::{
     ConsecutiveMaxima, SlowClusters, consecutive_maxima, rank_autocorrelation, slow_autocorrelation,

@@ -6,7 +6,7 @@ use crate::{
     distribution::{as_f64, floor},
     inputs::{check_values, time_range},
     limits::MOST_INTERVALS,
-    whole::whole_intervals,
+    whole_intervals::whole_intervals,
 };
 
 /// The interval between `start_s` and the start of the next interval.

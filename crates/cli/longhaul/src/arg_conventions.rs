@@ -16,6 +16,7 @@ pub(crate) fn keep(command: Command) -> Command {
             if has_short_o { arg } else { arg.short('o') }
         }
         Some("listen") => arg.value_parser(listen).value_name("[ADDRESS:]PORT"),
+        Some("admin") => arg.value_parser(listen),
         _ => arg,
     });
     let is_long = !command.has_subcommands() && LONG_RUNNING.contains(&command.get_name());

@@ -13,10 +13,12 @@ mod token;
 mod top;
 
 use std::{
+    collections::HashSet,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     process::ExitCode,
 };
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use edge::admin::api::Operator;
 
@@ -53,6 +55,15 @@ impl Edge {
             Self::Kv(kv) => kv.run(),
             Self::Ca(ca) => ca.run(),
         }
+    }
+}
+
+/// Refuses listening addresses that are given twice.
+fn no_duplicates<'a>(addresses: impl IntoIterator<Item = &'a SocketAddr>) -> anyhow::Result<()> {
+    let mut seen = HashSet::new();
+    match addresses.into_iter().find(|address| address.port() != 0 && !seen.insert(**address)) {
+        Some(twice) => bail!("{twice} is given twice: each listener needs its own address and port"),
+        None => Ok(()),
     }
 }
 

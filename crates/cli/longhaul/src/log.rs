@@ -3,11 +3,11 @@
 //! [`conventions`](crate::conventions) adds the options to all long-running commands. Only the I/O
 //! layers emit events.
 
-use std::io;
-
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use tracing::{info, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
+
+use crate::output;
 
 // Not a doc comment, which would replace the command's description.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ fn name(value: &impl ValueEnum) -> String {
 }
 
 fn begin(level: Level, format: Format) {
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| output::Lines).with_ansi(false);
     let lines = match format {
         Format::Text => lines.boxed(),
         Format::Json => lines.json().flatten_event(true).boxed(),

@@ -6,10 +6,14 @@ use std::{
     os::fd::AsFd,
     path::Path,
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use anyhow::bail;
+use indicatif::ProgressBar;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use serde::Serialize;
@@ -95,9 +99,36 @@ fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
+/// The view at the bottom of the terminal. Lines are printed above it.
+static VIEW: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Prints lines above this view from now on.
+pub(crate) fn print_above(view: Option<ProgressBar>) {
+    *VIEW.lock().unwrap_or_else(PoisonError::into_inner) = view;
+}
+
+/// Standard error, above the view.
+pub(crate) struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let view = VIEW.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut stream = anstream::stderr();
+        match view {
+            Some(view) => view.suspend(|| stream.write(bytes)),
+            None => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Prints a line to standard error.
 pub(crate) fn say(text: &str) {
     // There is no other output for errors of standard error.
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = Lines.write_all(format!("{text}\n").as_bytes());
 }
 
 pub(crate) fn prompt(text: &str) -> io::Result<()> {

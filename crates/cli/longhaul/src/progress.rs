@@ -9,9 +9,10 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use nix::unistd::{getpgrp, tcgetpgrp};
 use terminal_size::terminal_size_of;
 
-use crate::output::say;
+use crate::output::{print_above, say};
 
 pub(crate) struct Watch {
     bar: ProgressBar,
@@ -26,14 +27,17 @@ pub(crate) fn watch(
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
     let (done, ended) = mpsc::channel();
     let shown = bar.clone();
+    print_above(is_seen.then(|| bar.clone()));
     let pause = if is_seen { REDRAW } else { NEXT_LINE };
     let thread = thread::spawn(move || {
         while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             let columns = terminal_size_of(std::io::stderr()).map_or(80, |(columns, _)| columns.0.into());
             let text = view(shown.elapsed(), is_seen.then_some(columns));
             if is_seen {
-                shown.set_message(text);
-                shown.tick();
+                if is_foreground() {
+                    shown.set_message(text);
+                    shown.tick();
+                }
             } else {
                 say(&text);
             }
@@ -49,8 +53,14 @@ impl Drop for Watch {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        print_above(None);
         self.bar.finish_and_clear();
     }
+}
+
+/// A job in the background of a shell must not draw over the prompt.
+fn is_foreground() -> bool {
+    tcgetpgrp(std::io::stderr()).map_or(true, |group| group == getpgrp())
 }
 
 const REDRAW: Duration = Duration::from_millis(200);

@@ -11,13 +11,13 @@ mod connections;
 mod counters;
 mod error;
 mod geography;
-mod left_out;
 mod number;
 mod plan;
 mod policy;
 mod request;
 mod result;
 mod run;
+mod skipped;
 mod store;
 mod synthetic;
 mod tables;
@@ -30,12 +30,12 @@ mod zipf;
 pub use self::{
     error::Error,
     geography::Place,
-    left_out::LeftOut,
     plan::Plan,
     policy::Policy,
     request::{Request, Source},
     result::{City, Latency, Link, Origin, Side, Simulation, Tier},
     run::{Progress, run},
+    skipped::LeftOut,
     synthetic::Synthetic,
     tables::table,
     trace::Trace,

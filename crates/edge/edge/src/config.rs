@@ -2,6 +2,7 @@
 
 mod bus;
 mod file;
+mod host;
 mod kv;
 mod links;
 mod match_result;
@@ -32,6 +33,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    host::check_host,
     kv::{Kv, Store},
     links::{Detours, Link, PartitionPolicy},
     pattern::Pattern,

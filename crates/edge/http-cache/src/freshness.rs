@@ -149,7 +149,7 @@ fn initial_age(headers: &HeaderMap, requested: Time, received: Time) -> Duration
 
 /// An Age that is not a number of seconds is ignored (RFC 9111 section 5.1).
 fn age_value(text: &str) -> Option<Duration> {
-    text.bytes().all(|digit| digit.is_ascii_digit()).then(|| crate::control::seconds(text))
+    text.bytes().all(|digit| digit.is_ascii_digit()).then(|| crate::cache_control::seconds(text))
 }
 
 /// RFC 9110 section 15.1. A 206 is combined with the whole.

@@ -4,19 +4,20 @@
 //! Start with [`Key`], [`may_store`], [`Terms`], [`VaryKey`] and [`Stored::reuse`]. The crate has
 //! no clock, no sockets and no bodies.
 
+mod cache_control;
+mod cache_deception;
 mod cache_outcome;
 mod cacheability;
 mod conditional;
-mod control;
 mod coverage;
 mod directives;
 mod encoding;
 mod eviction;
-mod extension;
 mod fragment;
 mod freshness;
 mod hash;
 pub mod head;
+pub mod hop_by_hop;
 pub mod internal_headers;
 pub mod invalidation;
 mod key;
@@ -34,14 +35,14 @@ pub mod update;
 mod vary;
 
 pub use self::{
+    cache_control::Control,
+    cache_deception::fits_extension,
     cache_outcome::CacheOutcome,
     cacheability::{NotStored, is_never_stored, may_store},
     conditional::{DateMatch, Validators, is_not_modified, is_solicited, make_unconditional},
-    control::Control,
     coverage::{Coverage, Gap, Supply},
     encoding::{Coding, Form, is_coded, names_coding},
     eviction::Eviction,
-    extension::fits_extension,
     fragment::{Fragment, is_same_representation, representation_fields},
     freshness::{Lifetime, Terms, rule_lifetime},
     hash::U64Hasher,

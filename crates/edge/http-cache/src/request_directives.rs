@@ -7,7 +7,7 @@ use http_types::{
     header::{CACHE_CONTROL, PRAGMA},
 };
 
-use crate::{control::seconds, directives::directives};
+use crate::{cache_control::seconds, directives::directives};
 
 /// The directives of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,17 +4,17 @@
 //! This crate has no clock and no sockets. `now` is a monotonic time since an arbitrary start,
 //! supplied by the caller.
 
-mod custom;
+mod custom_tiers;
 mod data_centre;
 mod detour;
 mod fault;
 mod health;
 mod hedge_delay;
-#[cfg(test)]
-mod histories;
 mod key;
 mod measurements;
 mod network;
+#[cfg(test)]
+mod proptest_cases;
 mod rendezvous;
 mod renumber;
 mod replicated_log;
@@ -24,7 +24,7 @@ mod smart;
 mod zone;
 
 pub use self::{
-    custom::{Custom, Loop},
+    custom_tiers::{Custom, Loop},
     data_centre::{Centre, DataCentreId},
     detour::Detours,
     fault::Fault,

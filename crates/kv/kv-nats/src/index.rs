@@ -1,7 +1,7 @@
 //! The in-memory index: the records of all keys in list order, and when they expire.
 
+mod missing_keys;
 mod paired;
-mod short;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use std::{
 
 use kv::{Content, Cursor, Listed, ListedKey, Millis, Page, Record, ValueMeta, Version};
 
-pub(crate) use self::short::Short;
+pub(crate) use self::missing_keys::Short;
 use crate::layout::joined;
 
 #[derive(Debug, Default)]

@@ -18,8 +18,8 @@ use redb::{
 use crate::{
     Error,
     blocks::{Blocks, NotBlocks, Storage},
+    create::{make, upgrade},
     damage::{Damage, DamagedPage, Unwound, catch},
-    made::{make, upgrade},
     overlay::Overlay,
     unrecovered::Unrecovered,
 };

@@ -17,7 +17,9 @@
 //! committed state. Versions, expiration and pages are defined by the engine, `kv`.
 
 mod blocks;
+mod create;
 mod damage;
+mod disk_reserve;
 mod error;
 mod file;
 mod init;
@@ -25,13 +27,11 @@ mod inspect;
 mod layout;
 mod leaf;
 mod list;
-mod made;
 mod mutation;
 mod overlay;
 mod peer_state;
 mod read;
 mod repair;
-mod reserve;
 mod scrub;
 mod store;
 mod streaming_put;

@@ -12,11 +12,11 @@ use redb::ReadableTable as _;
 
 use crate::{
     Error, Found, Inspection,
+    create::sync_directory,
     file::{File, Setup, opening},
     init::prepare,
     inspect::Survey,
     layout::{CLOCK, FILLING, NAME, NOTES, NUMBERS, PIECE, TEXTS},
-    made::sync_directory,
     mutation::{Mutation, MutationError, Tables},
     store::REMEDY,
 };

@@ -17,13 +17,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error, Found, Upload,
+    disk_reserve::Reserve,
     file::{File, Opening, Origin, Setup, opening},
     init::prepare,
     layout::{DUE, full_key},
     list::list,
     mutation::{Applied, Mutation},
     read::look,
-    reserve::Reserve,
     writer::{ExpiredBatch, WriteCommand, Writer, WriterStats},
 };
 

@@ -10,9 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error,
+    disk_reserve::Reserve,
     file::File,
     mutation::{Applied, Mutation, MutationError, Tables},
-    reserve::Reserve,
 };
 
 pub(crate) enum WriteCommand {

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::{
     api_error::ApiError,
-    refused::{RefusedStream, Seen},
+    refused_stream::{RefusedStream, Seen},
     service::Service,
     store::Store,
 };

@@ -45,7 +45,7 @@ pub mod multipart;
 mod namespace_registry;
 mod operations;
 mod query;
-mod refused;
+mod refused_stream;
 mod replication;
 mod request_body;
 mod rest;
@@ -70,7 +70,7 @@ pub use self::{
     file_check::{FileCheck, Gap},
     http_handler::KvHandler,
     query::Parameters,
-    refused::{Acceptance, RefusedStream, Seen},
+    refused_stream::{Acceptance, RefusedStream, Seen},
     replication::{CopyReport, PeerError, PeerLinks, Sending, WouldAnswer, is_read_as_written},
     service::Service,
 };

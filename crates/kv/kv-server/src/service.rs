@@ -169,7 +169,7 @@ impl Service {
         tokio::join!(
             self.sweep_values(),
             self.hear_store(),
-            self.give_all(),
+            self.replay_hints(),
             self.compare_all(),
             self.keep_namespaces(),
             self.scrub_store()

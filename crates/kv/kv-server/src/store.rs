@@ -13,7 +13,7 @@ use crate::{
     Error,
     api_error::{ApiError, ended},
     config::{Config, Place},
-    refused::RefusedStream,
+    refused_stream::RefusedStream,
 };
 
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ mod independence;
 mod pages;
 mod run;
 mod verdict;
-mod written;
+mod written_files;
 
 pub use charts::*;
 pub use comparison::*;
@@ -32,7 +32,7 @@ pub use independence::*;
 pub use pages::*;
 pub use run::*;
 pub use verdict::*;
-pub use written::*;
+pub use written_files::*;
 
 /// Everything that the report page shows; without chart data, everything in `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,10 +2,10 @@
 //!
 //! A body ends with its last piece or with a [`Failure`].
 
-mod ahead;
 mod channel;
 pub(crate) mod length_only;
 pub(crate) mod peeked;
+mod read_ahead;
 mod read_timeout;
 
 use std::{
@@ -24,7 +24,7 @@ use tokio::time::{Sleep, sleep};
 
 pub use self::channel::{ReceiverDropped, Sender};
 pub(crate) use self::read_timeout::ReadTimeout;
-use self::{ahead::Ahead, length_only::LengthOnly, peeked::PeekedBody};
+use self::{length_only::LengthOnly, peeked::PeekedBody, read_ahead::Ahead};
 use crate::Failure;
 
 /// A body, in memory or streamed.

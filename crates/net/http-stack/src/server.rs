@@ -25,7 +25,6 @@ mod delivery_tracking;
 mod expect_continue;
 mod fast_path;
 mod handler;
-mod head;
 mod http1;
 mod http2;
 mod http3;
@@ -38,6 +37,7 @@ mod proxy_protocol;
 mod quic;
 mod reason_phrase;
 mod relay;
+mod response_head;
 mod wire;
 
 use std::{

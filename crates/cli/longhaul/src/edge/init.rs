@@ -15,11 +15,11 @@ use clap::Args;
 use config_file::Document;
 use edge::{
     Network, Token,
-    config::{Initialized, Starter},
+    config::{Initialized, Starter, check_host},
 };
 use http_stack::Origin;
 
-use super::ADMIN;
+use super::{ADMIN, no_duplicates};
 use crate::{
     arg_conventions::listen,
     output::{self, say},
@@ -28,13 +28,15 @@ use crate::{
 
 /// Write a network's file with comments: one data centre, a cache in front of an origin
 ///
-/// On a terminal, the command asks for the settings that are not given. The file contains the hash of a new
-/// token for purges and for the key-value store; the token is printed once. An existing file is not replaced.
+/// Without --to, on a terminal, the command asks for the settings that are not
+/// given. The file contains the hash of a new token for purges and for the
+/// key-value store; the token is printed once. An existing file is not replaced.
 ///
 /// Examples:
 ///   longhaul edge init
-///   longhaul edge init shop.toml --from 0.0.0.0:80 --to http://127.0.0.1:8000 --host shop.example
+///   longhaul edge init shop.toml --from 0.0.0.0:80 --to http://127.0.0.1:8000
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Init {
     /// The file to write; - is standard output
     #[arg(default_value = "network.toml")]
@@ -49,6 +51,9 @@ pub(crate) struct Init {
     /// several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
+    /// Listen here for the operator [default: 127.0.0.1:4480]
+    #[arg(long, value_name = "ADDRESS")]
+    admin: Option<SocketAddr>,
     /// Store objects in this directory too
     #[arg(long, value_name = "DIRECTORY")]
     disk: Option<PathBuf>,
@@ -69,6 +74,10 @@ impl Init {
         if !is_standard && self.file.symlink_metadata().is_ok() {
             bail!("{}: already exists; name another file", self.file.display());
         }
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            bail!("{}: no such directory", folder.display());
+        }
         if self.to.is_empty() {
             if !io::stdin().is_terminal() {
                 bail!("--to is missing: the URL of the origin, such as --to http://127.0.0.1:8000");
@@ -76,7 +85,12 @@ impl Init {
             self.ask()?;
         }
         let token = Token::make()?;
-        let text = self.starter(token.sha256)?.text();
+        let starter = self.starter(token.sha256)?;
+        no_duplicates(starter.from.iter().chain([&starter.admin]).chain(&starter.kv))?;
+        for host in &starter.hosts {
+            check_host(host).map_err(anyhow::Error::msg)?;
+        }
+        let text = starter.text();
         let name = self.file.display().to_string();
         Network::read(&Document::new(&*name, &*text)).context("these settings do not make a valid file")?;
         if is_standard {
@@ -106,7 +120,7 @@ impl Init {
             self.from = vec![question("Address for clients", Some("127.0.0.1:8080"), listen)?];
         }
         if self.host.is_empty() {
-            self.host = vec![question("Host name of the site, * for all", Some("*"), String::from_str)?];
+            self.host = vec![question("Host name of the site, * for all", Some("*"), check_host)?];
         }
         if self.disk.is_none() {
             let path = question("Directory for objects, empty for memory only", None, PathBuf::from_str)?;
@@ -130,7 +144,7 @@ impl Init {
             from,
             to: self.to.clone(),
             hosts: if self.host.is_empty() { vec!["*".to_owned()] } else { self.host.clone() },
-            admin: ADMIN,
+            admin: self.admin.unwrap_or(ADMIN),
             token_hash: Some(token_hash),
             disk: disk.transpose()?.map(str::to_owned),
             kv: self.kv,
@@ -148,7 +162,7 @@ fn question<T, E: Display>(
         output::prompt(&format!("{words}{shown}: "))?;
         let mut line = String::new();
         if io::stdin().read_line(&mut line)? == 0 {
-            bail!("standard input ended before all questions were answered");
+            bail!("standard input ended before the last question; give the settings as options");
         }
         let answer = Some(line.trim()).filter(|answer| !answer.is_empty()).or(default).unwrap_or_default();
         match parse(answer) {

@@ -19,7 +19,7 @@ use http_stack::{Origin, ShutdownSignal, client::Trust, server::End};
 use listenfd::ListenFd;
 use units::Bytes;
 
-use super::{ADMIN, check::warn, top};
+use super::{ADMIN, check::warn, no_duplicates, top};
 use crate::{
     arg_conventions::listen,
     interrupt::{self, Interrupt},
@@ -28,17 +28,20 @@ use crate::{
 
 /// Run a data centre: a cache in front of the origins of a network's file, or of one origin
 ///
-/// With --from and --to, no file is needed: objects are stored in memory, the origin's header fields decide
-/// for how long, and the terminal shows the requests. `longhaul edge init` writes a file for more.
+/// With --from and --to, no file is needed: objects are stored in memory, the
+/// origin's header fields decide for how long, and the terminal shows the
+/// requests. `longhaul edge init` writes a file for more.
 ///
-/// SIGHUP reloads the file and all files that it names, and lists the settings that need a restart; an
-/// invalid file changes nothing. Ctrl-C or SIGTERM finishes the requests in flight; a second one aborts them.
+/// SIGHUP reloads the file and all files that it names, and lists the settings
+/// that need a restart; an invalid file changes nothing. Ctrl-C or SIGTERM
+/// finishes the requests in flight; a second one aborts them.
 ///
 /// Examples:
 ///   longhaul edge run --from :8080 --to http://127.0.0.1:8000
 ///   longhaul edge run network.toml --data-centre lhr
 #[derive(Debug, Args)]
 #[command(
+    verbatim_doc_comment,
     override_usage = "longhaul edge run [OPTIONS] <NETWORK>\n       longhaul edge run [OPTIONS] --from <[ADDRESS:]PORT> --to <URL>"
 )]
 pub(crate) struct Run {
@@ -78,6 +81,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        no_duplicates(self.from.iter().chain(&self.admin))?;
         let network = match &self.network {
             Some(path) => Network::open(path)?,
             None => Network::read(&Document::new("--from and --to", self.starter().text()))?,

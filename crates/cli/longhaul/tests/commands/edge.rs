@@ -276,6 +276,7 @@ fn a_cache_runs_in_front_of_an_origin_without_a_file() {
         (&["--to", to], "--from <[ADDRESS:]PORT>"),
         (&["network.toml", "--from", ":0", "--to", to], "cannot be used with"),
         (&["--from", ":0", "--to", "127.0.0.1:80"], "it has to begin with http:// or https://"),
+        (&["--from", ":5", "--from", ":5", "--to", to], "127.0.0.1:5 is given twice"),
         (&[], "longhaul edge run [OPTIONS] --from <[ADDRESS:]PORT> --to <URL>"),
     ] {
         let said = longhaul(&[&["edge", "run"], words].concat()).refused();
@@ -310,5 +311,11 @@ fn init_writes_a_valid_file_and_never_replaces_one() {
     let refused = init(&[&[&*other], &to[..], &["--host", "a b"]].concat()).refused();
     assert!(refused.contains("\"a b\" is not a host") && !std::path::Path::new(&other).exists(), "{refused}");
     assert!(init(&[&*other]).refused().contains("--to is missing"));
+    let refused = init(&[&[&*other], &to[..], &["--host", "a:80"]].concat()).refused();
+    assert!(refused.contains("\"a:80\" has a port"), "{refused}");
+    let refused = init(&[&[&*other], &to[..], &["--from", ":4480"]].concat()).refused();
+    assert!(refused.contains("127.0.0.1:4480 is given twice"), "{refused}");
+    let nowhere = folder.path("nowhere/network.toml").display().to_string();
+    assert!(init(&[&[&*nowhere], &to[..]].concat()).refused().contains("nowhere: no such directory"));
     assert!(init(&[&["-"], &to[..]].concat()).ok().contains("\norigin = [\"http://127.0.0.1:8000\"]\n"));
 }

@@ -18,7 +18,7 @@ use http_stack::Uri;
 use recording::{AccessLog as Format, Counts, Event, Labels, Options, Sample, Sink};
 
 use super::{Written, by_rule};
-use crate::{Error, left_out::LeftOut};
+use crate::{Error, skipped::LeftOut};
 
 #[derive(Debug, Clone)]
 pub(super) struct Of {

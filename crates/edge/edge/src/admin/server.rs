@@ -176,7 +176,7 @@ async fn purge(node: &Arc<Node>, zone: &str, text: &[u8]) -> Response<Body> {
         return failure(StatusCode::SERVICE_UNAVAILABLE, why);
     };
     tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
-    let data_centres = node.wait_for_acks(began).await;
+    let data_centres = node.send_and_wait_for_acks(began).await;
     let messages = data_centres.iter().map(peer_message).collect();
     let result = Some(Purged { id: zone.name.clone(), epoch, objects: objects as u64, data_centres });
     respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages, result })

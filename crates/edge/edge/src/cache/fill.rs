@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::{
     body::shared::{NoReaders, Retention, SharedBody},
-    cache::in_flight::SentRequest,
+    cache::response_order::SentRequest,
     request::context::RequestContext,
     server::worker_state::WorkerState,
     store::{disk::StreamingWrite, memory::Object},

@@ -14,8 +14,9 @@ use http_cache::{
 use http_stack::{HeaderMap, Method, header, limits::HEADER_BYTES};
 
 use crate::{
-    cache::in_flight::SentRequest, fast_path::prerendered::PrerenderedSet, request::context::RequestContext,
-    server::worker_state::WorkerState, store::memory::Object, util::compact_headers::compact,
+    cache::response_order::SentRequest, fast_path::prerendered::PrerenderedSet,
+    request::context::RequestContext, server::worker_state::WorkerState, store::memory::Object,
+    util::compact_headers::compact,
 };
 
 pub(crate) struct Cacheable {

@@ -20,7 +20,8 @@ use crate::{
         collapse::{CollapseOutcome, Leader},
         fill::{FillOptions, ReplacedObject},
         freshen::{Cacheable, Freshened},
-        in_flight::SentRequest,
+        response_order::SentRequest,
+        stale_on_error::{is_origin_failure, may_serve_stale_on_error},
     },
     fast_path::prerendered::PrerenderedSet,
     request::{
@@ -90,9 +91,9 @@ impl WorkerState {
                 self.fetch_upstream(&context, headers(None), Body::empty(), sent.time, Upstream::Tiers).await;
         }
         let is_error = result.as_ref().map_or(true, |response| is_origin_failure(response.status()));
-        if let Some(stale) =
-            stale.filter(|stale| is_error && self.may_serve_stale_on_error(&context, stale, self.now()))
-        {
+        if let Some(stale) = stale.filter(|stale| {
+            is_error && may_serve_stale_on_error(&self.purge_log, &context, stale, self.now())
+        }) {
             leader.complete(CollapseOutcome::StaleOnError(Arc::clone(&stale)));
             return MissOutcome::StaleOnError(stale);
         }
@@ -335,9 +336,4 @@ pub(crate) fn forwarded_response(context: &RequestContext, mut response: Respons
         response.headers_mut().remove(purge::CACHE_TAG);
     }
     response
-}
-
-/// RFC 5861 section 4.
-pub(crate) fn is_origin_failure(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }

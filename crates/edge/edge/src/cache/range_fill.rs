@@ -23,8 +23,8 @@ use crate::{
     body::sparse::SparseBody,
     cache::{
         freshen::{Cacheable, supersedes_stored},
-        in_flight::SentRequest,
         miss::{forwarded_response, purge_subject},
+        response_order::SentRequest,
     },
     fast_path::prerendered::PrerenderedSet,
     request::context::RequestContext,

@@ -15,8 +15,9 @@ use crate::{
         collapse::{self, CollapseOutcome},
         fill::FillOptions,
         freshen::Freshened,
-        in_flight::SentRequest,
-        miss::{MissOutcome, is_origin_failure},
+        miss::MissOutcome,
+        response_order::SentRequest,
+        stale_on_error::{is_origin_failure, may_serve_stale_on_error},
     },
     request::{
         context::RequestContext,
@@ -86,7 +87,7 @@ impl WorkerState {
         let forward = forward_reason(object, sent.time);
         let validation = self.validate_ranges(context, object, sent).await;
         let now = self.now();
-        if validation.is_failure() && self.may_serve_stale_on_error(context, object, now) {
+        if validation.is_failure() && may_serve_stale_on_error(&self.purge_log, context, object, now) {
             return self.respond_hit(context, object, now, Some("origin-failed"));
         }
         match validation {

@@ -10,7 +10,7 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    DataCentre, Detours, Disk, Network, PartitionPolicy, Purpose, Rule, Zone, bus,
+    DataCentre, Detours, Disk, Network, PartitionPolicy, Purpose, Rule, Zone, bus, check_host,
     kv::{self, token_hashes},
     links, revoked,
     rule::Conditions,
@@ -392,19 +392,7 @@ impl Checks<'_> {
     }
 
     fn host(&self, host: &Spanned<String>) -> Result<String, Diagnostic> {
-        let name = host.get_ref().to_ascii_lowercase();
-        let bare = name.strip_prefix("*.").unwrap_or(&name);
-        let is_name = |name: &str| {
-            !name.is_empty()
-                && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-._:[]".contains(&letter))
-        };
-        if name == "*" || is_name(bare) {
-            return Ok(name);
-        }
-        let message = format!(
-            "\"{name}\" is not a host: expected a name, \"*.shop.example\" for all subdomains, or \"*\""
-        );
-        Err(self.document.mistake(host.span(), message))
+        check_host(host.get_ref()).map_err(|message| self.document.mistake(host.span(), message))
     }
 
     fn field(&self, name: &Spanned<String>) -> Result<HeaderName, Diagnostic> {

@@ -18,7 +18,7 @@ use http_stack::{
 
 pub(crate) use self::header_filter::may_be_forwarded_raw;
 use crate::{
-    cache::in_flight::SentRequest,
+    cache::response_order::SentRequest,
     fast_path::pass_table::{PassEntry, PassReason},
     request::{context::RequestContext, handler::ClientHandler, rejection::Rejection},
     server::worker_state::WorkerState,

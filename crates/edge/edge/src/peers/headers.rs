@@ -4,7 +4,7 @@
 //! requests and from messages to origins and users. They are accepted only from a peer whose
 //! certificate contains the name of the data centre that the field claims.
 
-pub(crate) mod borrowed;
+pub(crate) mod forwarded_request_ref;
 
 use std::net::SocketAddr;
 

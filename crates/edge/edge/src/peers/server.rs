@@ -14,7 +14,7 @@ use crate::{
         headers::{
             BULK_THRESHOLD, CACHE_TIER, FILL_PRIORITY, ForwardedRequest, KIND_VALUES, ORIGIN_PROTOCOL,
             PEER_NODE, PRIORITY_BULK, PURGE_EPOCH, REQUEST_KIND, ROUTE_REASON, StoredMarker,
-            borrowed::ForwardedRequestRef,
+            forwarded_request_ref::ForwardedRequestRef,
         },
         tunnel,
     },

@@ -13,7 +13,7 @@ use crate::{admin::api::PurgedIn, server::node::Node};
 impl Node {
     /// Sends the last own purge to all peers and waits for at most [`ACK_TIMEOUT`]. `began` is the
     /// time of the operator's request.
-    pub(crate) async fn wait_for_acks(self: &Arc<Self>, began: Instant) -> Vec<PurgedIn> {
+    pub(crate) async fn send_and_wait_for_acks(self: &Arc<Self>, began: Instant) -> Vec<PurgedIn> {
         let Some(peers) = self.peers() else { return Vec::new() };
         let place = self.purge_log.last_own_entry();
         let (tell, mut told) = mpsc::unbounded_channel();

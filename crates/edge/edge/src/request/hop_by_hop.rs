@@ -2,8 +2,8 @@
 //! origins use.
 
 use http_cache::{
+    hop_by_hop::{join_cookies, remove_hop_by_hop},
     internal_headers, overrides_request,
-    update::{clear_connection_fields, join_cookies},
 };
 use http_stack::{HeaderMap, HeaderName, HeaderValue, Method, Version, header, http1::framing::has_token};
 
@@ -16,7 +16,7 @@ pub(crate) fn strip_hop_by_hop(method: &Method, version: Version, headers: &mut 
     internal_headers::clear(headers);
     let protocol = upgrade_protocol(method, version, headers);
     let accepts_trailers = has_token(headers, &header::TE, "trailers");
-    clear_connection_fields(headers);
+    remove_hop_by_hop(headers);
     join_cookies(headers);
     remove_ambiguous(headers);
     HopByHop { protocol, accepts_trailers }

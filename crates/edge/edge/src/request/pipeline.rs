@@ -1,6 +1,6 @@
 //! Request handling from admission to response: bypass, lookup, revalidation, fetch, pass.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use http_cache::{CacheStatus, Form, Forward, Reuse, Time, purge::CACHE_TAG};
 use http_stack::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, body::Frames, header};
@@ -9,8 +9,12 @@ use crate::{
     cache::{
         collapse::{CollapseOutcome, JoinRole},
         freshen::Freshened,
-        in_flight::SentRequest,
-        miss::{MissOutcome, forwarded_response, is_origin_failure},
+        miss::{MissOutcome, forwarded_response},
+        response_order::SentRequest,
+        stale_on_error::{
+            is_origin_failure, is_withheld_from_peer, may_serve_stale_on_error, must_revalidate,
+            within_stale_timeout,
+        },
     },
     fast_path::pass_table::PassReason,
     peers::headers::StoredMarker,
@@ -125,7 +129,8 @@ impl WorkerState {
             return self.reject(NOT_CACHED);
         }
         if context.method == Method::HEAD {
-            let fallback = stale.filter(|stale| self.may_serve_stale_on_error(&context, stale, now));
+            let fallback =
+                stale.filter(|stale| may_serve_stale_on_error(&self.purge_log, &context, stale, now));
             let response = self.forward(&context, Body::empty(), forward).await;
             return match fallback.filter(|_| is_origin_failure(response.status())) {
                 Some(fallback) => self.respond_hit(&context, &fallback, self.now(), Some("origin-failed")),
@@ -142,14 +147,15 @@ impl WorkerState {
             return response;
         }
         let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), context.zone());
-        let fallback = stale.clone().filter(|stale| self.may_serve_stale_on_error(&context, stale, now));
+        let fallback =
+            stale.clone().filter(|stale| may_serve_stale_on_error(&self.purge_log, &context, stale, now));
         let may_share = |object: &Object| {
             object.stored.selection.matches(&context.headers)
                 && self.reuse(&context, object, self.now()) != Reuse::Validate
         };
         let may_stand_in = |object: &Object| {
             object.stored.selection.matches(&context.headers)
-                && self.may_serve_stale_on_error(&context, object, self.now())
+                && may_serve_stale_on_error(&self.purge_log, &context, object, self.now())
         };
         let on_failure = fallback.clone();
         if let Some(fallback) = fallback.as_ref().filter(|_| self.origins.are_failing(zone, now)) {
@@ -219,7 +225,7 @@ impl WorkerState {
     /// A peer receives no purged object, because it would treat it as fresh. If purges may have
     /// been missed and the zone requires it, every object is revalidated.
     pub(crate) fn reuse(&self, context: &RequestContext, object: &Object, now: Time) -> Reuse {
-        if is_withheld_from_peer(context, object) || self.must_revalidate(context) {
+        if is_withheld_from_peer(context, object) || must_revalidate(&self.purge_log, context) {
             return Reuse::Validate;
         }
         match object.stored.reuse(context.wishes, now) {
@@ -228,25 +234,6 @@ impl WorkerState {
             Reuse::WhileRevalidated if context.forwarded.is_some() => Reuse::Validate,
             reuse => reuse,
         }
-    }
-
-    /// Implements stale-if-error.
-    pub(crate) fn may_serve_stale_on_error(
-        &self,
-        context: &RequestContext,
-        object: &Object,
-        now: Time,
-    ) -> bool {
-        let operators = context.zone().stale_if_error;
-        // A fresh object may be served without stale-if-error, unless revalidation is mandatory.
-        let has_leave = !operators.is_zero() || object.stored.terms.control.stale_if_error.is_some();
-        !is_withheld_from_peer(context, object)
-            && (has_leave || !self.must_revalidate(context))
-            && object.stored.may_serve_stale(operators, now)
-    }
-
-    fn must_revalidate(&self, context: &RequestContext) -> bool {
-        self.purge_log.must_revalidate(context.zone().cut_off, context.zone().cut_off_limit)
     }
 
     fn revalidate_in_background(self: &Arc<Self>, context: &Arc<RequestContext>, object: &Arc<Object>) {
@@ -487,10 +474,6 @@ pub(crate) fn append_all(headers: &mut HeaderMap, client_headers: HeaderMap) {
     }
 }
 
-fn is_withheld_from_peer(context: &RequestContext, object: &Object) -> bool {
-    context.forwarded.is_some() && object.stored.terms.outdated.is_some()
-}
-
 pub(crate) fn forward_reason(object: &Object, now: Time) -> Forward {
     let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
     if is_asked_for { Forward::Request } else { Forward::Stale }
@@ -503,15 +486,3 @@ const MAX_BUFFERED_BODY: u64 = 64 << 10;
 /// The methods in common use. Other methods except CONNECT are forwarded too.
 pub(crate) const ALLOWED_METHODS: HeaderValue =
     HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-
-/// Waits for at most `max_wait` if `fallback` can be served instead.
-async fn within_stale_timeout<T>(
-    follower: impl Future<Output = T>,
-    max_wait: Duration,
-    fallback: Option<Arc<Object>>,
-) -> Result<T, Arc<Object>> {
-    match fallback {
-        Some(fallback) => tokio::time::timeout(max_wait, follower).await.map_err(|_| fallback),
-        None => Ok(follower.await),
-    }
-}

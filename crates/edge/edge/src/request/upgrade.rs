@@ -3,7 +3,7 @@
 
 use std::io;
 
-use http_cache::{CacheStatus, Forward, update::clear_connection_fields};
+use http_cache::{CacheStatus, Forward, hop_by_hop::remove_hop_by_hop};
 use http_stack::{
     Body, HeaderValue, Response, header,
     tunnel::{Downstream, Upstream},
@@ -49,7 +49,7 @@ impl WorkerState {
         };
         self.counters().add(CacheResult::Bypass);
         let protocol = response.headers().get(header::UPGRADE).cloned();
-        clear_connection_fields(response.headers_mut());
+        remove_hop_by_hop(response.headers_mut());
         response.headers_mut().insert(header::CONNECTION, UPGRADE);
         response.headers_mut().extend(protocol.map(|protocol| (header::UPGRADE, protocol)));
         add_cache_status(response.headers_mut(), &status);

@@ -11,7 +11,7 @@ use crate::{
     cache::{
         collapse::CollapseTable,
         hit_for_miss::HitForMiss,
-        in_flight::{InFlightRequests, SentRequest},
+        response_order::{InFlightRequests, SentRequest},
     },
     config::Network,
     fast_path::{hit_table::HitTable, pass_table::PassTable},

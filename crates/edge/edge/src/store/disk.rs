@@ -36,7 +36,7 @@ pub(crate) use self::{admission::ReadPermit, streaming_write::StreamingWrite, va
 use crate::{
     Error,
     body::shared::{Retention, SharedBody},
-    cache::in_flight::SentRequest,
+    cache::response_order::SentRequest,
     config::Disk,
     purge::record::{self, PurgeRecord, RecoveredPurges},
     store::memory::Object,

@@ -68,7 +68,7 @@ pub(super) async fn version(world: &World, centre: usize, path: &str) -> u64 {
 pub(super) async fn purge(world: &World, centre: usize, tag: &str, depth: Depth) -> Vec<PurgedIn> {
     let (worker, began) = (&world.centres[centre].worker, Instant::now());
     worker.purge("z", vec![Purge::Tag(tag.into())], depth).unwrap();
-    worker.node.wait_for_acks(began).await
+    worker.node.send_and_wait_for_acks(began).await
 }
 
 pub(super) async fn even(world: &World, here: usize, there: usize) {

@@ -15,7 +15,7 @@ use crate::{
     telemetry::access_log::UpstreamTiming,
     upstream::{forwarded, trailers},
 };
-use http_cache::{Time, internal_headers, update::clear_connection_fields};
+use http_cache::{Time, hop_by_hop::remove_hop_by_hop, internal_headers};
 use http_stack::{
     Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Origin, Request, Response, StatusCode,
     Version,
@@ -183,7 +183,7 @@ pub(crate) fn clean_response(mut response: Response<Body>, max_wait: Duration) -
     internal_headers::clear(headers);
     normalize_content_length(status, headers);
     if !is_switched {
-        clear_connection_fields(headers);
+        remove_hop_by_hop(headers);
         headers.entry(header::DATE).or_insert_with(http_date);
     }
     response.map(|body| trailers::for_response(body.within(max_wait)))
@@ -209,7 +209,7 @@ fn normalize_content_length(status: StatusCode, headers: &mut HeaderMap) {
 pub(crate) fn forward_interim(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
-        clear_connection_fields(&mut fields);
+        remove_hop_by_hop(&mut fields);
         internal_headers::clear(&mut fields);
         normalize_content_length(status, &mut fields);
         visitor.send(status, fields);

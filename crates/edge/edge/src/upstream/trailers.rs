@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use http_cache::{internal_headers, update::is_end_to_end};
+use http_cache::{hop_by_hop::is_end_to_end, internal_headers};
 use http_stack::{
     Body, Bytes, Failure, HeaderMap, HeaderName,
     body::{Frame, Frames, SizeHint},

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::histories;
+use crate::proptest_cases;
 
 mod stream;
 
@@ -605,7 +605,7 @@ fn steps_with_files() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(histories::or(2000))]
+    #![proptest_config(proptest_cases::or(2000))]
 
     #[test]
     fn no_visitor_sees_what_was_there_before_an_acknowledged_purge(

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Asked, Centre, Custom, Hop, KeyHash, Regional, Role, State, Topology, Zone, histories};
+use crate::{Asked, Centre, Custom, Hop, KeyHash, Regional, Role, State, Topology, Zone, proptest_cases};
 
 fn origin() -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 443))
@@ -308,7 +308,7 @@ fn zones() -> impl Strategy<Value = (Topology, Regional)> {
 }
 
 proptest! {
-    #![proptest_config(histories::or(100))]
+    #![proptest_config(proptest_cases::or(100))]
 
     /// A request fails only if no reachable data centre can connect to the origin, and each
     /// successful request costs the origin one response.

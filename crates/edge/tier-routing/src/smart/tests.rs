@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Centre, histories};
+use crate::{Centre, proptest_cases};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -280,7 +280,7 @@ fn nobody_measures_and_nothing_changes() {
 }
 
 proptest! {
-    #![proptest_config(histories::or(12))]
+    #![proptest_config(proptest_cases::or(12))]
 
     /// A change is followed by an hour without one, unless the chosen data centre is down, or was
     /// down for so long that it has too few measurements.

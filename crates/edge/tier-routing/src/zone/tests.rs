@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Centre, Measurements, State, Tuning, histories};
+use crate::{Centre, Measurements, State, Tuning, proptest_cases};
 
 const NAMES: [(&str, &str); 5] =
     [("lhr", "weur"), ("fra", "weur"), ("ams", "weur"), ("nyc", "enam"), ("bos", "enam")];
@@ -181,7 +181,7 @@ fn any_zone() -> impl Strategy<Value = Zone> {
 }
 
 proptest! {
-    #![proptest_config(histories::or(256))]
+    #![proptest_config(proptest_cases::or(256))]
 
     /// Also if each data centre has another configuration and another view of reachability.
     #[test]

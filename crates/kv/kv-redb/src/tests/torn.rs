@@ -106,7 +106,7 @@ proptest! {
     fn a_power_failure_loses_nothing_that_was_acknowledged(seed in any::<u64>(), writes in 1..12_usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let directory = TempDir::new().unwrap();
-        made::make(&config(&directory).path).unwrap();
+        create::make(&config(&directory).path).unwrap();
         let disk = Volatile::new(std::fs::read(config(&directory).path).unwrap(), seed);
         let vault = open_on(&disk, &directory);
         let written = |number: usize| {

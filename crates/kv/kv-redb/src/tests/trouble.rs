@@ -17,9 +17,9 @@ use redb::{
 use super::*;
 use crate::{
     blocks::Blocks,
+    create::make,
     file::FORMAT,
     layout::{NUMBERS, VALUES},
-    made::make,
 };
 
 pub(super) fn pieces(vault: &RedbStore) -> u64 {

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use super::{
     Replication,
-    hinted_handoff::{ask, have_given, json},
+    hinted_handoff::{ask, json, request_hints},
     record_stream::{DigestQuery, DigestReply, LONGEST_LIST, MOST_BYTES, MOST_KEYS},
     upstream_read::NOT_AGREED,
     wire,
@@ -82,7 +82,7 @@ impl Service {
                 found.here += differing.newer_here.len();
                 found.there += differing.newer_there.len();
                 if !differing.newer_there.is_empty() {
-                    have_given(linked, other, differing.newer_there).await?;
+                    request_hints(linked, other, differing.newer_there).await?;
                 }
                 if !differing.newer_here.is_empty() {
                     self.note_here(linked, differing.newer_here).await?;

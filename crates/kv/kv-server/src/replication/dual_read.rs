@@ -10,7 +10,7 @@ use tokio::{sync::oneshot, task::JoinSet, time::sleep};
 
 use super::{
     ReadQuery, Replication,
-    hinted_handoff::{filling, have_given},
+    hinted_handoff::{filling, request_hints},
     local_copy::given,
     upstream_read::ReplyBody,
     wire::Said,
@@ -149,7 +149,7 @@ impl Service {
             let noted = if newer_at == linked.links.local() {
                 service.note_here(&linked, vec![full_key]).await
             } else {
-                have_given(&linked, newer_at, vec![full_key]).await
+                request_hints(&linked, newer_at, vec![full_key]).await
             };
             // If this fails, the next comparison finds the difference.
             if let Err(why) = noted {

@@ -38,7 +38,7 @@ struct Batch {
 
 impl Service {
     /// Never returns.
-    pub(crate) async fn give_all(self: &Arc<Self>) {
+    pub(crate) async fn replay_hints(self: &Arc<Self>) {
         let Some(linked) = &self.linked else { return std::future::pending().await };
         let mut wait = Duration::ZERO;
         loop {
@@ -47,7 +47,7 @@ impl Service {
             } else {
                 sleep(wait).await;
             }
-            wait = match self.give_noted(linked).await {
+            wait = match self.replay_recorded_hints(linked).await {
                 Ok(()) => Duration::ZERO,
                 Err(why) => {
                     tracing::debug!(why, "replication to the other store failed");
@@ -57,7 +57,7 @@ impl Service {
         }
     }
 
-    async fn give_noted(&self, linked: &Replication) -> Result<(), String> {
+    async fn replay_recorded_hints(&self, linked: &Replication) -> Result<(), String> {
         let Some(other) = linked.other_store() else { return Ok(()) };
         if !linked.links.is_up(other) {
             return Err("it is gone".to_owned());
@@ -71,7 +71,7 @@ impl Service {
             let Some(last) = batch.last else { return Ok(()) };
             after = last;
             if !batch.known.is_empty() {
-                let taken = give(linked, other, batch.body).await?;
+                let taken = send_hints(linked, other, batch.body).await?;
                 self.counts.given.add(usize::try_from(taken.new).unwrap_or(usize::MAX));
                 let Some(store) = self.store_here() else { return Ok(()) };
                 store.unnote(batch.known).await.map_err(|problem| problem.message)?;
@@ -79,7 +79,7 @@ impl Service {
         }
     }
 
-    pub(super) async fn taken(
+    pub(super) async fn apply_hints(
         self: &Arc<Self>,
         linked: &Replication,
         body: Body,
@@ -117,7 +117,11 @@ impl Service {
         Ok(json(&taken))
     }
 
-    pub(super) async fn noted(&self, linked: &Replication, body: Body) -> Result<Response<Body>, ApiError> {
+    pub(super) async fn record_hints(
+        &self,
+        linked: &Replication,
+        body: Body,
+    ) -> Result<Response<Body>, ApiError> {
         let text = body.collect(LONGEST_LIST).await;
         let told: Option<MissingKeys> = text.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let told = told.ok_or_else(|| ApiError::bad("invalid message"))?;
@@ -147,7 +151,7 @@ impl Service {
     }
 }
 
-pub(super) async fn have_given(
+pub(super) async fn request_hints(
     linked: &Replication,
     store: DataCentreId,
     keys: Vec<String>,
@@ -184,7 +188,11 @@ pub(super) async fn ask(
     timeout(patience, answered).await.unwrap_or_else(|_| Err("it does not respond in time".to_owned()))
 }
 
-async fn give(linked: &Replication, other: DataCentreId, body: Vec<u8>) -> Result<ApplySummary, String> {
+async fn send_hints(
+    linked: &Replication,
+    other: DataCentreId,
+    body: Vec<u8>,
+) -> Result<ApplySummary, String> {
     let text = ask(linked, other, wire::GIVE, body).await?;
     serde_json::from_slice(&text).map_err(|_| super::upstream_read::NOT_AGREED.to_owned())
 }

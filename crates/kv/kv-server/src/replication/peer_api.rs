@@ -53,9 +53,9 @@ impl Service {
             return self.hear(linked, body).await;
         }
         match word {
-            wire::GIVE => return self.taken(linked, body).await,
+            wire::GIVE => return self.apply_hints(linked, body).await,
             wire::COMPARE => return self.compared(linked, body).await,
-            wire::NOTE => return self.noted(linked, body).await,
+            wire::NOTE => return self.record_hints(linked, body).await,
             _ => {}
         }
         let id = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes).unwrap_or_default();

@@ -49,10 +49,10 @@ use super::{
     expect_continue::{patient, told_to_go_on},
     fast_path::RequestView,
     handler::Handler,
-    head::{self, Content},
     http1::Http1,
     interim::Interim,
     peer::Peer,
+    response_head::{self, Content},
     wire::Wire,
 };
 use crate::{
@@ -250,7 +250,7 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         if let Some(alternative) = &self.alternative {
             head.headers.entry(ALT_SVC).or_insert_with(|| alternative.clone());
         }
-        let content = head::prepare(&mut head, method, Some(body.len() as u64));
+        let content = response_head::prepare(&mut head, method, Some(body.len() as u64));
         let body = if content == Content::Sent { body } else { Bytes::new() };
         let (head, length) = (Response::from_parts(head, ()), body.len());
         let mut is_whole = false;

@@ -25,9 +25,9 @@ use super::{
     delivery_tracking::watched,
     expect_continue::{patient, told_to_go_on},
     handler::{Handler, answered},
-    head::{self, Content},
     interim::Interim,
     peer::Peer,
+    response_head::{self, Content},
 };
 use crate::{
     Body, Failure, Scheme,
@@ -205,12 +205,12 @@ async fn answer(
     method: &Method,
 ) -> Result<(), StreamError> {
     let (mut head, body) = response.into_parts();
-    head::clear(&mut head.headers);
-    let content = head::prepare(&mut head, method, body.size_hint().exact());
+    response_head::clear(&mut head.headers);
+    let content = response_head::prepare(&mut head, method, body.size_hint().exact());
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };
     if outgoing.send(body).await.is_err() {
-        head::has_left().await;
+        response_head::has_left().await;
     }
     Ok(())
 }

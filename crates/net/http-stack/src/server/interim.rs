@@ -10,7 +10,7 @@ use std::{
 
 use hyper::{HeaderMap, Response, StatusCode};
 
-use super::head as framed;
+use super::response_head as framed;
 use crate::http1::head;
 
 /// Sends interim responses to one request. It is an extension of all requests except those over

@@ -3,7 +3,7 @@
 //! The result equals that of the normal path. Messages with rare fields are left to the normal
 //! path.
 
-use http_cache::{internal_headers, is_never_stored, names_coding, update::is_of_connection};
+use http_cache::{hop_by_hop::is_hop_by_hop, internal_headers, is_never_stored, names_coding};
 use http_stack::{
     HeaderName, Version,
     client::Reply,
@@ -60,7 +60,7 @@ pub(super) fn request_headers(request: &RequestView<'_>, hop: &ForwardingHop<'_>
         if !may_be_forwarded_raw(name) || (is("forwarded") && !forwarded::is_list(value)) {
             return None;
         }
-        let goes = is_of_connection(name) || is("host") || is("x-forwarded-proto");
+        let goes = is_hop_by_hop(name) || is("host") || is("x-forwarded-proto");
         if !goes
             && !internal_headers::is_internal_in_any_case(name.as_bytes())
             && !list_headers.take(name, value)
@@ -110,7 +110,7 @@ pub(super) fn response_headers(
         }
         has_date |= is("date");
         is_coded |= is("content-encoding") && names_coding(value);
-        let goes = is_of_connection(name) || is("cache-tag") || is("content-length");
+        let goes = is_hop_by_hop(name) || is("cache-tag") || is("content-length");
         if !goes
             && !internal_headers::is_internal_in_any_case(name.as_bytes())
             && !list_headers.take(name, value)

@@ -11,7 +11,7 @@ use std::sync::{
 use ::segment_store::{Error, Store, Writer};
 
 use super::{lock, object_head, replace_older, shutdown::ShutdownDeadline};
-use crate::{body::shared::SharedBody, cache::in_flight::SentRequest, store::memory::Object};
+use crate::{body::shared::SharedBody, cache::response_order::SentRequest, store::memory::Object};
 
 pub(crate) struct StreamingWrite {
     writer: Mutex<Option<Writer>>,

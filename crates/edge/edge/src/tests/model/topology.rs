@@ -86,7 +86,7 @@ impl Arm {
         self.workers[centre].purge("z", vec![purge], depth).unwrap();
         // On a busy machine the other data centre may exceed the acknowledgement timeout.
         loop {
-            let there = self.workers[centre].node.wait_for_acks(Instant::now()).await;
+            let there = self.workers[centre].node.send_and_wait_for_acks(Instant::now()).await;
             if there.iter().all(|there| there.applied_ms.is_some()) {
                 break;
             }

@@ -118,7 +118,7 @@ fn with_stream(steps: BoxedStrategy<Step>) -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(histories::or(2000))]
+    #![proptest_config(proptest_cases::or(2000))]
 
     #[test]
     fn no_visitor_sees_what_was_there_before_though_purges_come_through_a_stream(

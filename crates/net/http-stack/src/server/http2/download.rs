@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::{Reason, SendStream};
 use hyper::body::{Body as _, Frame};
 
-use super::{super::head, abuse_guard::Exchange};
+use super::{super::response_head, abuse_guard::Exchange};
 use crate::{Body, Failure};
 
 /// A failed body resets the stream. `None` if it was not sent completely.
@@ -17,7 +17,7 @@ pub(super) async fn send(
 ) -> Option<()> {
     while let Some(frame) = next(&mut stream, &mut body).await? {
         let Ok(frame) = frame else {
-            head::has_left().await;
+            response_head::has_left().await;
             stream.send_reset(Reason::INTERNAL_ERROR);
             return None;
         };
@@ -31,7 +31,7 @@ pub(super) async fn send(
             }
             Err(frame) => {
                 if let Ok(mut trailers) = frame.into_trailers() {
-                    head::clear(&mut trailers);
+                    response_head::clear(&mut trailers);
                     return stream.send_trailers(trailers).ok();
                 }
             }

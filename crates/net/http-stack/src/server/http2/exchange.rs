@@ -14,8 +14,8 @@ use super::{
     super::{
         delivery::Delivery,
         handler::{Handler, handled},
-        head::{self, Content},
         interim::Interims,
+        response_head::{self, Content},
     },
     abuse_guard, download,
 };
@@ -43,14 +43,14 @@ impl<H: Handler> Exchange<H> {
         let Ok(response) = answered else { return respond.send_reset(Reason::INTERNAL_ERROR) };
         let (mut head, body) = response.into_parts();
         self.note = head.extensions.remove();
-        head::clear(&mut head.headers);
+        response_head::clear(&mut head.headers);
         if head.status.is_informational() {
             return respond.send_reset(Reason::INTERNAL_ERROR);
         }
         if let Some(alternative) = self.alternative.take() {
             head.headers.entry(ALT_SVC).or_insert(alternative);
         }
-        let content = head::prepare(&mut head, &method, body.size_hint().exact());
+        let content = response_head::prepare(&mut head, &method, body.size_hint().exact());
         let body = if content == Content::Sent { body } else { Body::empty() };
         let is_over = body.is_end_stream();
         match respond.send_response(Response::from_parts(head, ()), is_over) {
