@@ -75,7 +75,7 @@ fn name(value: &impl ValueEnum) -> String {
 }
 
 fn begin(level: Level, format: Format) {
-    let lines = tracing_subscriber::fmt::layer().with_writer(|| output::Lines).with_ansi(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| output::StderrLines).with_ansi(false);
     let lines = match format {
         Format::Text => lines.boxed(),
         Format::Json => lines.json().flatten_event(true).boxed(),

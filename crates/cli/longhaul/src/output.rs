@@ -99,7 +99,7 @@ fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// The view at the bottom of the terminal. Lines are printed above it.
+/// The view at the bottom of the terminal. StderrLines are printed above it.
 static VIEW: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Prints lines above this view from now on.
@@ -108,9 +108,9 @@ pub(crate) fn print_above(view: Option<ProgressBar>) {
 }
 
 /// Standard error, above the view.
-pub(crate) struct Lines;
+pub(crate) struct StderrLines;
 
-impl Write for Lines {
+impl Write for StderrLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let view = VIEW.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut stream = anstream::stderr();
@@ -128,7 +128,7 @@ impl Write for Lines {
 /// Prints a line to standard error.
 pub(crate) fn say(text: &str) {
     // There is no other output for errors of standard error.
-    let _ = Lines.write_all(format!("{text}\n").as_bytes());
+    let _ = StderrLines.write_all(format!("{text}\n").as_bytes());
 }
 
 pub(crate) fn prompt(text: &str) -> io::Result<()> {
