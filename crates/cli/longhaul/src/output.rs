@@ -99,7 +99,7 @@ fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// The view at the bottom of the terminal. StderrLines are printed above it.
+/// The view at the bottom of the terminal. Lines are printed above it.
 static VIEW: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Prints lines above this view from now on.

@@ -17,8 +17,7 @@ mod fragment;
 mod freshness;
 mod hash;
 pub mod head;
-pub mod hop_by_hop;
-pub mod internal_headers;
+mod headers;
 pub mod invalidation;
 mod key;
 mod max_forwards;
@@ -56,3 +55,4 @@ pub use self::{
     time::Time,
     vary::VaryKey,
 };
+pub use headers::{hop_by_hop, internal_headers};
