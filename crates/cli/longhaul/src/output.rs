@@ -14,7 +14,10 @@ use std::{
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    unistd::{getpgrp, tcgetpgrp},
+};
 pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use serde::Serialize;
 use terminal_size::terminal_size_of;
@@ -107,6 +110,11 @@ pub(crate) fn print_above(view: Option<ProgressBar>) {
     *VIEW.lock().unwrap_or_else(PoisonError::into_inner) = view;
 }
 
+/// A job in the background of a shell must not draw over the prompt.
+pub(crate) fn is_foreground() -> bool {
+    tcgetpgrp(io::stderr()).map_or(true, |group| group == getpgrp())
+}
+
 /// Standard error, above the view.
 pub(crate) struct StderrLines;
 
@@ -114,7 +122,7 @@ impl Write for StderrLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let view = VIEW.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut stream = anstream::stderr();
-        match view {
+        match view.filter(|_| is_foreground()) {
             Some(view) => view.suspend(|| stream.write(bytes)),
             None => stream.write(bytes),
         }

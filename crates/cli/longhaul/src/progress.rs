@@ -9,10 +9,9 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use nix::unistd::{getpgrp, tcgetpgrp};
 use terminal_size::terminal_size_of;
 
-use crate::output::{print_above, say};
+use crate::output::{is_foreground, print_above, say};
 
 pub(crate) struct Watch {
     bar: ProgressBar,
@@ -56,11 +55,6 @@ impl Drop for Watch {
         print_above(None);
         self.bar.finish_and_clear();
     }
-}
-
-/// A job in the background of a shell must not draw over the prompt.
-fn is_foreground() -> bool {
-    tcgetpgrp(std::io::stderr()).map_or(true, |group| group == getpgrp())
 }
 
 const REDRAW: Duration = Duration::from_millis(200);
