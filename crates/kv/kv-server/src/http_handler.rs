@@ -99,7 +99,7 @@ impl Handler for KvHandler {
         }
         let response = loop {
             // A handover that begins now waits for this request.
-            let store = service.begin();
+            let store = service.store_for_request();
             request = match successor {
                 Some(successor) if store.is_none() && service.has_store() => {
                     match Box::pin(successor_proxy::forward(service, *successor, request)).await {

@@ -131,7 +131,7 @@ impl Service {
     }
 
     /// The store stays open until the request drops it. `None` if there is no open store here.
-    pub(crate) fn begin(&self) -> Option<Store> {
+    pub(crate) fn store_for_request(&self) -> Option<Store> {
         let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
         store.clone().filter(|_| !self.is_left.load(SeqCst))
     }
@@ -358,7 +358,7 @@ impl Service {
     /// If the store is elsewhere: this process has not been replaced.
     pub(crate) fn is_here(&self) -> bool {
         match self.config.place {
-            Some(_) => self.begin().is_some(),
+            Some(_) => self.store_for_request().is_some(),
             None => !self.is_left.load(SeqCst),
         }
     }

@@ -43,7 +43,7 @@ impl Service {
             return Err(ApiError::bad("there are no links to this store"));
         };
         // A handover that begins now waits for this request.
-        let store = self.begin();
+        let store = self.store_for_request();
         if store.is_none() && !self.is_here() {
             return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, LEFT));
         }
