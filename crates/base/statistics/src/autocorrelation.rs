@@ -18,11 +18,13 @@ pub struct SlowClusters {
     pub threshold_ms: f64,
     /// The share of samples that are slow; less than requested if many equal the threshold.
     pub slow: f64,
-    /// The share of slow samples among those that follow a slow one. 0 if none follows one.
+    /// The share of slow samples among the successors of slow samples. 0 without successors.
     pub slow_after_slow: f64,
     /// How many standard deviations more slow samples follow slow ones than in a shuffled series.
     pub z: f64,
-    /// The probability that a shuffled series has at least as many of them (Poisson).
+    /// The probability that a shuffled series has at least as many of them, 0..=1: small if slow requests
+    /// cluster. By the Poisson distribution, whose variance is a little larger, so that it does not report
+    /// clustering too often.
     pub chance: f64,
 }
 

@@ -105,7 +105,9 @@ impl Distribution {
         self.mean
     }
 
-    /// The population standard deviation, ms: divided by n like `numpy.std`. 0 for a single sample.
+    /// The standard deviation of the samples, ms. This is the population value, divided by n like `numpy.std`
+    /// by default; R's `sd` and pandas' `std` divide by n - 1 and are larger by sqrt(n/(n - 1)). 0 for a
+    /// single sample, for which those are undefined.
     pub fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }

@@ -20,7 +20,9 @@ pub struct Heat {
     /// When the first interval starts, seconds since the start of the measurement. Earlier samples
     /// are left out.
     pub start_s: f64,
-    /// The edges of the at most [`MOST_CLASSES`] classes, ms, ascending; lower edges are inclusive.
+    /// The edges of the classes, ms, ascending; one more than there are classes, which are at most
+    /// [`MOST_CLASSES`]. Class i contains latencies from edge i (inclusive) to edge i + 1 (exclusive). The
+    /// first edge is 0 if there are samples below 1 us.
     pub edges_ms: Vec<f64>,
     /// Samples, interval after interval (at most 120), and within an interval class after class. A
     /// count saturates at `u32::MAX`.
@@ -73,8 +75,8 @@ pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
     Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts, left_out })
 }
 
-/// The interval, the index of the first whole one, and their number; all intervals if none is
-/// whole.
+/// The interval, the index of the first whole interval, and the number of whole intervals; all intervals
+/// if no interval is whole.
 fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
     let mut interval_s = fitting_interval_s(samples, latest - earliest);
     // The first interval starts before the first sample; if that makes one too many, the interval
@@ -168,6 +170,8 @@ mod tests {
 
     #[test]
     fn counts_lie_where_they_belong() {
+        // Three samples, 2 s: fitting_interval_s finds no interval that leaves 100 in each, so a single one
+        // of 5 s contains all. 4 ms begins the class 4..5; 10 is in 10..12.5, above which no edge is needed.
         let one = heat(&[0.0, 1.0, 2.0], &[4.0, 4.9, 10.0]).unwrap();
         assert_eq!((one.interval_s, one.start_s), (5.0, 0.0));
         assert_eq!(one.edges_ms, [4.0, 5.0, 6.3, 8.0, 10.0, 12.5]);
@@ -176,6 +180,8 @@ mod tests {
 
     #[test]
     fn time_begins_where_samples_do() {
+        // 1000 samples from 1000 s to 1009.99 s: ten intervals of 100, the shortest of which is 1 s (9.99 <
+        // 10).
         let started: Vec<f64> = (0..1000).map(|i| 1000.0 + f64::from(i) / 100.0).collect();
         let values: Vec<f64> = started.iter().map(|&time| if time < 1005.0 { 1.0 } else { 3.0 }).collect();
         let heat = heat(&started, &values).unwrap();
@@ -198,6 +204,8 @@ mod tests {
         let classes = |values: &[f64]| heat(&vec![0.0; values.len()], values).unwrap().edges_ms;
         assert_eq!(classes(&[0.01, 1e4]).len(), 62);
         assert_eq!(classes(&[0.01, 1e5]).len(), 37);
+        // 0 and the largest: even powers of ten around 10^-3 and 10^100 are 10^-4 and 10^102: 53 classes,
+        // and one from 0.
         let all = classes(&[0.0, 1e100]);
         assert_eq!((all.len(), all[0], all[1], all[54]), (55, 0.0, 1e-4, 1e102));
         assert_eq!(classes(&[0.0]), [0.0, 1e-3, 1.25e-3]);

@@ -22,7 +22,7 @@ pub fn holm(chances: &[f64]) -> Vec<f64> {
 }
 
 /// Differences with their certainty corrected for the number of comparisons ([`holm`]). Intervals
-/// do not change. `settings` are those of the differences.
+/// do not change. `settings` produced the differences.
 pub fn together(differences: &[Difference], settings: &Settings) -> Vec<Difference> {
     let [_, _, ..] = differences else { return differences.to_vec() };
     let chances: Vec<f64> = differences.iter().map(|difference| chance(difference, settings)).collect();
@@ -36,8 +36,11 @@ pub fn together(differences: &[Difference], settings: &Settings) -> Vec<Differen
     differences.iter().zip(chances.iter().copied()).zip(holm(&chances)).map(one).collect()
 }
 
-/// If hardly any permutation was as far apart, the p-value is extrapolated from the interval, for a
-/// log-concave distribution. It is never below the minimum for this number of samples.
+/// The p-value of a difference. If hardly any permutation was as far apart, the number of permutations does
+/// not determine it. Then it is derived from the interval: its end towards 0 is at the distance that a share
+/// of (1 - level)/2 of all permutations exceeds. A distribution with a concave logarithm decreases from there
+/// at least as fast as from its middle: by a factor of (1 - level) for each such distance, starting from 1/2.
+/// The result is never below the minimum that this number of samples allows.
 fn chance(difference: &Difference, settings: &Settings) -> f64 {
     let (found, fewest) = (1.0 - difference.sure, 1.0 / (f64::from(settings.resamples) + 1.0));
     let towards_zero =
@@ -57,6 +60,7 @@ mod tests {
 
     #[test]
     fn a_table_by_hand() {
+        // Sorted 0.01, 0.02, 0.03, 0.5: 4 x 0.01, 3 x 0.02, 2 x 0.03 and 0.5.
         let found = holm(&[0.03, 0.01, 0.5, 0.02]);
         for (found, expected) in found.into_iter().zip([0.06, 0.04, 0.5, 0.06]) {
             assert!((found - expected).abs() < 1e-15);
@@ -80,6 +84,7 @@ mod tests {
         let one = apart(9.0, 0.98, 1.0);
         assert_eq!(together(&[one], &settings), [one]);
         let all = together(&[one; 5], &settings);
+        // 5 x 0.02.
         assert!(all.iter().all(|one| (one.sure - 0.9).abs() < 1e-12), "{all:?}");
         assert!(all.iter().all(|one| one.certainty != Certainty::Sure && one.interval == all[0].interval));
     }
@@ -91,6 +96,7 @@ mod tests {
         // 0.05^5/2 = 1.6e-7.
         let all = together(&[apart(2.0, most, 1.0); 100], &settings);
         assert!(all.iter().all(|one| one.certainty == Certainty::Sure), "{:?}", all[0]);
+        // Seven against seven give 1/3432 at best, and a hundred times that proves nothing.
         let few = together(&[apart(2.0, most, 1.0 - 1.0 / 3432.0); 100], &settings);
         assert!((few[0].sure - (1.0 - 100.0 / 3432.0)).abs() < 1e-9, "{:?}", few[0]);
         assert_ne!(few[0].certainty, Certainty::Sure);

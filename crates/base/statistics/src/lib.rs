@@ -1,4 +1,4 @@
-//! What people experience, as opposed to what one request does: pure arithmetic on distributions of
+//! The latency that users experience on a page of many requests: pure arithmetic on distributions of
 //! latency.
 //!
 //! A person who opens a page makes N requests and waits for the slowest that the page needs. If
@@ -41,7 +41,7 @@
 //! - [`Page`]: how many requests a user waits for; [`Distribution::expected_experienced`] and
 //!   [`Distribution::experienced_quantile`] return the resulting latency.
 //! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
-//! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
+//! - [`resample`]: confidence intervals of one side and of the difference of two sides.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
 //! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: tests
 //!   of the independence of requests; [`independent_stretch`] for resampling by stretches of time.

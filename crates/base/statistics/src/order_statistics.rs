@@ -1,16 +1,18 @@
 //! When k of m requests are there: the expected k-th smallest of m independent draws from a sample.
 //!
-//! X_(k:m) is above x exactly if fewer than k of the m draws are at most x. So with F the share of
-//! samples up to x,
+//! X_(k:m) is above x exactly if fewer than k of the m draws are at most x. So with F the share of samples
+//! up to x,
 //!
 //! ```text
 //! P(X_(k:m) > x) = P(Bin(m, F) < k) = 1 - I_F(k, m - k + 1)
 //! E X_(k:m) = x_(1) + sum for i in 1..n of (x_(i+1) - x_(i)) P(Bin(m, i/n) < k)
 //! ```
 //!
-//! Summed by parts, every term is positive and nothing cancels. The incomplete beta function is
-//! summed as a binomial tail, from the term next to k outwards, which is Loader's saddle-point form
-//! (Fast and Accurate Computation of Binomial Probabilities, 2000).
+//! which is the definition, sum of x_(i) [I_{i/n}(k, m - k + 1) - I_{(i-1)/n}(k, m - k + 1)], summed by
+//! parts: every term is positive, nothing cancels. The incomplete beta function is summed as the binomial
+//! tail that it is, from the term next to k outwards; that term comes from Loader's saddle-point form (C.
+//! Loader, Fast and Accurate Computation of Binomial Probabilities, 2000), which is right to about 14
+//! digits even for m = 10^6, where a difference of log-gammas has lost five.
 
 use std::f64::consts::TAU;
 
@@ -138,7 +140,7 @@ fn stirling_error(k: u32) -> f64 {
     if let Some(&exact) = STIRLING_ERRORS.get(k as usize - 1) {
         return exact;
     }
-    // The next term of the series is 2e-16 of the first at k = 16.
+    // The next term of the series is 691/(360360 k^11): 2e-16 of the first at k = 16.
     let k = f64::from(k);
     let square = k * k;
     let series = 1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / (1188.0 * square)) / square;

@@ -132,9 +132,11 @@ mod tests {
 
     #[test]
     fn the_interval_fits_the_data() {
+        // Plenty of samples: 60 s / 120 = 0.5 s, and the one at exactly 60 s would be in a 121st interval.
         assert_eq!(fitting_interval_s(90_000, 60.0), 1.0);
         assert_eq!(fitting_interval_s(90_000, 59.9), 0.5);
         assert_eq!(fitting_interval_s(1000, 59.9), 10.0);
+        // 165 make ten of ten and more, 50 make three (of 10 s there would be six), 10 are one.
         assert_eq!(fitting_interval_s(165, 9.9), 1.0);
         assert_eq!(fitting_interval_s(50, 59.9), 20.0);
         assert_eq!(fitting_interval_s(10, 59.9), 100.0);

@@ -35,8 +35,9 @@ impl Page {
         self.required
     }
 
-    /// Requests that the user waits for: max(1, round(requests x required)), halves rounded up. The
-    /// share counts as the decimal in its text, not as its `f64`.
+    /// Requests that the user waits for: max(1, round(requests x required)), halves rounded up. The share
+    /// counts as the decimal in its text: 28.5 % of 100 are 28.5 and so 29, although the f64 next to 0.285 is
+    /// smaller.
     pub fn effective_requests(self) -> u32 {
         let (digits, places) = decimal(self.required);
         // Below 10^17 and 10^6. A share so small that its power of ten overflows rounds to 0.
@@ -46,7 +47,8 @@ impl Page {
     }
 
     /// The request percentile, as a share, that decides for a share of visitors: share^(1/effective
-    /// requests).
+    /// requests). With 70 requests, half of all visitors meet nothing slower than the 99.01st request
+    /// percentile.
     pub fn percentile_to_watch(self, visitors: f64) -> f64 {
         percentile_to_watch(self.effective_requests(), visitors)
     }
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn shares_are_decimal() {
         let effective = |requests, required| Page::new(requests, required).unwrap().effective_requests();
-        // In f64 0.285 x 100 is 28.499999999999996.
+        // In f64 0.285 x 100 is 28.499999999999996 and 0.285 x 200 is 56.99999999999999.
         assert_eq!((effective(100, 0.285), effective(200, 0.285), effective(300, 0.285)), (29, 57, 86));
         for thousandths in 1..=1000_u32 {
             let share: f64 = format!("{}.{:03}", thousandths / 1000, thousandths % 1000).parse().unwrap();
@@ -103,13 +105,14 @@ mod tests {
     #[test]
     fn percentiles_to_watch() {
         let watch = |requests, visitors| Page::new(requests, 1.0).unwrap().percentile_to_watch(visitors);
-        // 0.5^(1/70) = exp(-0.693147/70).
+        // 0.5^(1/70) = exp(-0.693147/70) = exp(-0.00990210) = 0.9901468.
         assert!((watch(70, 0.5) - 0.990_146_8).abs() < 1e-7);
-        // 0.99^(1/70) = exp(-0.01005034/70).
+        // 0.99^(1/70) = exp(-0.01005034/70) = exp(-0.000143576) = 0.9998564.
         assert!((watch(70, 0.99) - 0.999_856_4).abs() < 1e-7);
         assert_eq!(watch(1, 0.9), 0.9);
         assert_eq!(watch(10, 0.0), 0.0);
         assert_eq!(watch(10, 1.0), 1.0);
+        // The other way round: 0.5^70 of visitors never wait longer than the median request.
         assert!((watch(70, 0.5_f64.powi(70)) - 0.5).abs() < 1e-12);
     }
 

@@ -158,14 +158,18 @@ mod tests {
 
     #[test]
     fn the_tail_is_where_connections_are_made() {
+        // 1000 samples: i/10 ms of waiting, and among the slowest 50 a connection of 100 ms; 1 ms is
+        // unexplained.
         let slow = |i: i32| i >= 950;
         let waits: Vec<f64> = (0..1000).map(|i| f64::from(i) / 10.0).collect();
         let connects: Vec<f64> = (0..1000).map(|i| if slow(i) { 100.0 } else { NONE }).collect();
         let values: Vec<f64> =
             (0..1000).map(|i| f64::from(i) / 10.0 + 1.0 + if slow(i) { 100.0 } else { 0.0 }).collect();
         let mixes = phase_mix(&values, &[&waits, &connects], &[0.5, 0.99]).unwrap();
+        // Rank round(999/2) = 500, half = 5: ranks 495..=505 wait 50.0 on average.
         assert_eq!((mixes[0].samples, mixes[0].phases_ms[1]), (11, 0.0));
         assert!((mixes[0].mean_ms - 51.0).abs() < 1e-12 && (mixes[0].rest_ms - 1.0).abs() < 1e-12);
+        // Rank round(989.01) = 989, ten from the end: ranks 984..=994 wait 98.9 and connect.
         assert_eq!(mixes[1].samples, 11);
         assert!((mixes[1].phases_ms[0] - 98.9).abs() < 1e-12 && mixes[1].phases_ms[1] == 100.0);
         let difference = phase_difference(&mixes[0], &mixes[1]).unwrap();
@@ -187,6 +191,7 @@ mod tests {
         assert_eq!(phase_shares(1000).last(), Some(&0.999));
         assert_eq!(phase_shares(999).last(), Some(&0.998));
         assert_eq!(phase_shares(1), [0.0]);
+        // Windows: 1 % of 10 000 in the middle; at the 99.9th percentile rank 9989, ten from the end.
         assert_eq!(window(10_000, 0.5), 4950..5051);
         assert_eq!(window(10_000, 0.999), 9984..9995);
         assert_eq!((window(1, 0.7), window(1000, 1.0)), (0..1, 999..1000));

@@ -37,7 +37,7 @@ pub fn effective_qq(first: &Distribution, second: &Distribution, requests: u32) 
     visitors.into_iter().map(point).collect()
 }
 
-/// Quantiles of the smaller side are samples, those of the larger are close to samples.
+/// Quantiles of the smaller side are samples; quantiles of the larger side are close to samples.
 pub(crate) fn shares(first: &Distribution, second: &Distribution) -> Vec<f64> {
     let n = first.n().min(second.n());
     tail_ranks(n).into_iter().map(|rank| share_of_rank(rank, n)).collect()
@@ -63,6 +63,7 @@ mod tests {
 
     #[test]
     fn unequal_sizes_meet_at_the_samples_of_the_smaller() {
+        // 0, 1, ..., 10 against 0, 0.5, ..., 1000 x 0.5: the quantile functions are 10 p and 500 p.
         let points = qq(&ramp(11, 1.0), &ramp(1001, 0.5));
         assert_eq!(points.len(), 11);
         for (rank, point) in points.iter().enumerate() {
@@ -78,8 +79,10 @@ mod tests {
         assert_eq!((points[0].share, points.last().unwrap().share), (0.0, 1.0));
         assert!(points.windows(2).all(|pair| pair[0].share < pair[1].share));
         let median = points.iter().find(|point| point.share == 0.5).unwrap();
+        // 0.5^(1/90) = 0.99232795: of 0..=99999 that is 99231.80, of 0, 4, ..., 199996 it is 198461.62.
         assert!((median.first_ms - 99_231.80).abs() < 0.01, "{median:?}");
         assert!((median.second_ms - 198_461.62).abs() < 0.01, "{median:?}");
+        // The slowest sample but one of the smaller side, (49998/49999)^90 = 0.9982 of visitors, is a point.
         assert!(points.iter().any(|point| (point.second_ms - 199_992.0).abs() < 1e-6));
     }
 }

@@ -66,7 +66,9 @@ use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
 /// Number of resamples, seed, and confidence level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Resamples of each side, 100..=[`MOST_RESAMPLES`].
+    /// Resamples of each side, 100..=[`MOST_RESAMPLES`]. The ends of a 95 % interval from 1000 are
+    /// themselves known to about a twentieth of their distance from the middle: sqrt(0.025 x 0.975/1000) is
+    /// 0.08 standard errors there.
     pub resamples: u32,
     /// The same seed gives the same numbers.
     pub seed: u64,
@@ -105,8 +107,12 @@ impl<'d> Resamples<'d> {
 /// Resamples all sides of one comparison for a page of `requests` effective requests
 /// ([`crate::Page::effective_requests`]; 0 counts as 1).
 ///
+/// A resample of a side takes less than 0.2 ms of one processor, whatever n is; by blocks it takes n steps.
+/// Memory is about 1200 numbers a resample and side.
+///
 /// # Errors
-/// Settings out of their ranges, or blocks that do not fit the side's samples.
+/// Settings out of their ranges. For [`Scheme::Blocks`]: a side from counts, values that are not the side's
+/// samples, a block of no samples or of more than all.
 pub fn resample<'d>(
     sides: &[(&'d Distribution, Scheme<'d>)],
     requests: u32,

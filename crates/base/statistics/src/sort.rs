@@ -54,7 +54,7 @@ fn whole(number: f64) -> u32 {
     number as u32
 }
 
-/// From here on counting is faster.
+/// From here on counting is faster. Fewer than 2^32 of a value: they would take 32 GB.
 const MANY: usize = 1 << 16;
 
 const SCALE: f64 = 1000.0;

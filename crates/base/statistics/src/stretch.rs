@@ -1,13 +1,21 @@
-//! Determines from a series how long a stretch of time must be for the next one to be independent
-//! of it.
+//! Determines from a series how long a stretch of time must be for the next one to be independent of it.
 //!
-//! The series is replaced by the means of its pairs, repeatedly (Flyvbjerg and Petersen, "Error
-//! estimates on averages of correlated data", 1989). L is the longest block with a significant
-//! correlation r of neighbouring blocks; stretches of 32 r L samples have a correlation of 1/32.
+//! The series is replaced by the means of its pairs, repeatedly (the blocking of Flyvbjerg and Petersen,
+//! "Error estimates on averages of correlated data", 1989). While samples are correlated with their
+//! predecessors, so are the means of blocks. Once blocks of L samples are longer than the correlation time,
+//! the correlation r of neighbouring blocks falls like 1/L; so stretches of 32 r L samples have a correlation
+//! of 1/32, and a variance that is 6 % too small. L is the longest block for which r is significant; if it is
+//! below 1/32 there, those blocks suffice. If r is still large there, it does not follow 1/L yet, and
+//! stretches of [`ROOM`] blocks are the limit of the extrapolation. For AR(0.8) and 4000 samples that is
+//! about 90 samples, ten times its correlation time of 9.
 //!
-//! Politis and White's block length is a few times shorter, too short for a permutation.
+//! Politis and White's block length, which minimises the error of a variance, is a few times shorter: right
+//! for an interval of thousands of blocks, and too short to call two blocks independent, which a permutation
+//! requires.
 //!
-//! Weak correlation that adds less than 5 % to the variance of the statistic is ignored.
+//! The series contains the contribution of each sample to a statistic, in milliseconds. Weak correlation that
+//! adds less than 5 % to the variance of the statistic is ignored: a drift of 0.3 ms does not matter between
+//! requests that differ by 80 ms.
 
 use crate::{
     autocorrelation::{centred, slow_above},
@@ -15,8 +23,15 @@ use crate::{
     resample::poisson,
 };
 
-/// The number of samples, in the order of time, in a stretch that is independent of the next; up to
-/// n.
+/// The number of samples in a stretch that is independent of the next: 1 if samples look independent. The
+/// series must be in the order of time; the result is up to n for a series whose correlation never ends.
+/// `step` is the first sample after a known change of level, which is removed first.
+///
+/// A heavy tail would drown the covariances of the values themselves, so these are cut at their 5th and 95th
+/// percentile; clusters of the slowest tenth and hundredth count separately, because they move tail
+/// percentiles and `E[max]` even if all other samples are independent. Fewer than 20 samples give 1.
+/// Independent samples are judged dependent in about 5 % of cases, and then have stretches of [`ROOM`]
+/// samples, which costs little. Values must be valid for a [`crate::Distribution`].
 pub fn independent_stretch(in_time_ms: &[f64], step: Option<usize>) -> usize {
     stretch_of_sum(in_time_ms, TRIMMED, step)
 }
@@ -106,7 +121,7 @@ fn variance(series: &[f64]) -> f64 {
 fn stretch_of(mut series: Vec<f64>, least: f64, all: f64) -> f64 {
     let (mut length, mut stretch, mut level, mut missed) = (1.0, 0.0, least, 0);
     while series.len() >= FEWEST_BLOCKS && missed < 2 {
-        // For independent values.
+        // Of independent values the expectation is -1/n and the standard error 1/sqrt(n).
         let n = as_f64(series.len());
         let (correlation, variance) = successive(&mut series);
         let correlation = correlation + 1.0 / n;

@@ -41,6 +41,7 @@ mod tests {
 
     #[test]
     fn keeps_what_a_plain_sum_loses() {
+        // 1e16 + 1 rounds to 1e16 in f64, ten times over; the exact sum is representable.
         let terms = || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 10));
         assert_eq!(terms().sum::<f64>(), 1e16);
         assert_eq!(sum(terms()), 1e16 + 10.0);
@@ -48,6 +49,7 @@ mod tests {
 
     #[test]
     fn a_million_tenths() {
+        // 0.1 as f64 is 0.1 + 5.55e-18, so the exact sum is 100000 + 5.55e-12: nearest f64 100000.
         assert_eq!(sum(std::iter::repeat_n(0.1, 1_000_000)), 100_000.0);
     }
 }

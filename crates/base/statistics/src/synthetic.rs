@@ -22,6 +22,7 @@ impl Synthetic {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
+    /// y = phi y + u - 1/2 with uniform u, from y = 0.
     pub(crate) fn autoregression(&mut self, n: usize, phi: f64) -> Vec<f64> {
         let mut y = 0.0;
         (0..n)

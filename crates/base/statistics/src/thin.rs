@@ -2,7 +2,12 @@
 
 use crate::distribution::as_f64;
 
-/// The share at and above which fewer than 10 of `n` samples are beyond the quantile.
+/// The share at and above which fewer than 10 of `n` samples are beyond the request quantile. 0 if that
+/// applies everywhere.
+///
+/// Beyond position (n - 1) p of type 7 are the ranks above its whole part; they are fewer than 10 from
+/// position n - 10 on. With 10 samples beyond it, the true share beyond is known to about a third
+/// (1/sqrt(10)).
 pub fn thin_above(n: usize) -> f64 {
     if n > FEW { as_f64(n - FEW) / as_f64(n - 1) } else { 0.0 }
 }
@@ -23,6 +28,8 @@ mod tests {
 
     #[test]
     fn a_thousand_samples_carry_the_99th_percentile() {
+        // Position 999 x 0.99 = 989.01: beyond it lie ranks 990..=999, ten of them. At 990/999 there are
+        // nine.
         assert!(0.99 < thin_above(1000));
         assert_eq!(thin_above(1000), 990.0 / 999.0);
         assert_eq!((thin_above(10), thin_above(1), thin_above(11)), (0.0, 0.0, 0.1));
@@ -30,7 +37,8 @@ mod tests {
 
     #[test]
     fn people_reach_the_thin_part_sooner() {
-        // (89990/89999)^90 = 0.99104.
+        // 90 000 samples, 90 requests: (89990/89999)^90 = exp(-90 x 1.00006e-4) = 0.99104: the 99th visitor
+        // is thick.
         let thin = experienced_thin_above(90_000, 90);
         assert!((thin - 0.991_040).abs() < 1e-6, "{thin}");
         assert_eq!(experienced_thin_above(5, 90), 0.0);

@@ -85,6 +85,7 @@ mod tests {
     #[test]
     fn time_and_bytes_are_inverse() {
         let rate: Bitrate = "1Gbit".parse().unwrap();
+        // 1500 bytes are 12 000 bits: 12 us at 1 Gbit/s.
         assert_eq!(rate.time_for(1500), Duration::from_micros(12));
         assert_eq!(rate.bytes_in(Duration::from_micros(12)), 1500);
     }

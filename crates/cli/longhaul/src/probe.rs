@@ -105,8 +105,8 @@ pub(crate) struct Probe {
     /// An address to use for a name instead of DNS; may be given several times
     #[arg(long, value_name = "HOST:PORT:ADDRESS")]
     resolve: Vec<Known>,
-    /// A DNS server, such as 192.0.2.53 or [2001:db8::53]:5353, instead of those of the system; may be given
-    /// several times
+    /// A DNS server, such as 192.0.2.53 or [2001:db8::53]:5353, instead of the servers of the system; may
+    /// be given several times
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = words::dns)]
     dns: Vec<SocketAddr>,
     /// Connect to this Unix socket instead of the URL's host; the URL defines the Host field, the path and

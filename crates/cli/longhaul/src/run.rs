@@ -34,7 +34,7 @@ pub(crate) struct Run {
     /// Write to this folder instead of out/NAME
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Seed of losses, jitter and probe schedules [default: as the files say]
+    /// Seed of losses, jitter and probe schedules [default: the seeds of the files]
     #[arg(long)]
     seed: Option<u64>,
     /// Print result.json instead of tables

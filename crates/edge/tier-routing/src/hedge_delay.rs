@@ -51,6 +51,7 @@ mod tests {
     fn the_delay_is_that_of_rfc_6298() {
         let mut patience = Patience::default();
         assert_eq!(patience.delay(), ms(250));
+        // The first: 80 + 4 x 40.
         patience.learn(ms(80));
         assert_eq!(patience.delay(), ms(240));
         // The deviation is 30.

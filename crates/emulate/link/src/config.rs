@@ -180,8 +180,9 @@ impl fmt::Display for Receive {
     }
 }
 
-/// Maximum transmission time of a slice of several segments: 25 KB at 1 Gbit/s, about what a card's
-/// interrupt moderation coalesces.
+/// A slice holds at most this much transmission time, but at least one segment. 200 us is 25 KB at 1
+/// Gbit/s, about what a card's interrupt moderation coalesces, and less than one 1500-byte packet below 60
+/// Mbit/s.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
 
 /// With less room than one packet, a link passes only packets that find it idle, so at least `FEW`
@@ -226,6 +227,7 @@ mod tests {
 
     #[test]
     fn a_time_of_a_trace_counts_the_framing_like_that_of_a_rate() {
+        // 12 Mbit/s of IP packets for 50 ms: fifty of 1500 bytes, each with 38 of framing.
         let config = |overhead| Config {
             rate: Rate::Trace(Arc::new(Trace::parse(b"1\n").unwrap())),
             queue: Limit::Time(Duration::from_millis(50)),
@@ -244,8 +246,10 @@ mod tests {
             overhead: 38,
             ..Config::default()
         };
+        // 100 ms at 10 Kbit/s are 125 bytes.
         assert_eq!(config("10Kbit", Limit::default()).capacity().bytes, 4 * 1538);
         assert_eq!(config("10Kbit", Limit::Time(USUAL)).capacity().bytes, 125);
+        // At 1 Mbit/s they are 12 500 bytes, eight packets.
         assert_eq!(config("1Mbit", Limit::default()).capacity().bytes, 12_500);
     }
 }

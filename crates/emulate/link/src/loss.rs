@@ -39,8 +39,9 @@ impl Default for Loss {
 }
 
 impl Loss {
-    /// One to four shares in netem's order, with netem's defaults; `None` for another number of
-    /// shares.
+    /// The Gilbert-Elliott model with one to four shares in netem's order: p, r, 1-h, 1-k. Missing shares
+    /// have netem's defaults: r = 1-p, all segments lost in the bad state, no loss in the good state.
+    /// `None` for any other number of shares.
     pub fn gilbert_elliott(shares: &[Probability]) -> Option<Self> {
         let (to_bad, rest) = shares.split_first()?;
         let defaults = [Probability::new(1.0 - to_bad.get())?, Probability::ONE, Probability::ZERO];

@@ -74,6 +74,7 @@ mod tests {
 
     #[test]
     fn a_super_packet_is_accounted_by_segment() {
+        // 3 segments: 1448 + 1448 + 104 bytes of payload, 52 bytes of IP and TCP header each.
         let packet = Packet::segmented(52, 3000, 1448);
         assert_eq!(packet.segments(), 3);
         assert_eq!(packet.link_bytes(3, 0), 3 * 52 + 3000);

@@ -107,6 +107,7 @@ mod tests {
 
     #[test]
     fn one_opportunity_a_millisecond_is_12_mbit() {
+        // 1500 bytes x 8 = 12 000 bits each millisecond.
         assert_eq!(Trace::parse(b"1\n").unwrap().mean_rate(), "12Mbit".parse().unwrap());
         assert_eq!(Trace::parse(b"1\n1\n2\n").unwrap().mean_rate(), "18Mbit".parse().unwrap());
     }

@@ -170,7 +170,9 @@ mod tests {
 
     #[test]
     fn as_many_begin_as_the_machine_bears() {
+        // Two processors: (0.2 + 0.1) / 2 is a share of 0.15 each, and six of them are 0.9.
         assert_eq!(all_that_may_begin(&mut schedule(&["100Mbit"; 9], "auto")).len(), 6);
+        // (0.2 + 1) / 2 is 0.6 each.
         assert_eq!(all_that_may_begin(&mut schedule(&["1Gbit"; 9], "auto")), [0]);
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit", "1Mbit"], "auto")), [0]);
         assert_eq!(all_that_may_begin(&mut schedule(&["10Gbit"; 9], "3")), [0, 1, 2]);

@@ -75,6 +75,8 @@ mod tests {
         let london = Place { lat: 51.51, lon: -0.13 };
         let newyork = Place { lat: 40.71, lon: -74.01 };
         let sydney = Place { lat: -33.87, lon: 151.21 };
+        // Published great-circle distances: 5570 km and 16 990 km; the earth's flattening causes up to 0.5
+        // %.
         assert!((great_circle_km(london, newyork) - 5570.0).abs() < 28.0);
         assert!((great_circle_km(london, sydney) - 16_990.0).abs() < 85.0);
         assert_eq!(great_circle_km(london, london), 0.0);

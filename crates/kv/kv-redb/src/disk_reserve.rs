@@ -126,6 +126,7 @@ mod tests {
         let delete = [Mutation::Delete { key: b"k".to_vec(), version: None }];
         assert!(reserve.has_room_for(&delete) && !reserve.has_room_for(&put(10)));
         reserve.written(200_000, 100_000);
+        // 64 KiB plus 16 KiB, of 100 000 bytes.
         assert!(reserve.has_room_for(&put(50_000)));
         reserve.written(100_000, 150_000);
         assert!(!reserve.has_room_for(&put(3_000)) && reserve.has_room_for(&put(10)));

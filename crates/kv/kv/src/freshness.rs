@@ -243,6 +243,8 @@ mod tests {
             prop_assert!(oldest < ttl.unwrap_or(60 * SECOND).min(60 * SECOND));
         }
 
+        /// The copy is refreshed at 90 % of its period at the latest. It is replaced before the end of the
+        /// period if a request arrives each second and the refresh takes less than 5 s.
         #[test]
         fn a_key_in_use_waits_once(
             gaps in prop::collection::vec(0..1000_u32, 1000),
@@ -251,6 +253,7 @@ mod tests {
         ) {
             let (waited, asked, _) = run(&gaps, Duration::from_millis(delay), ttl.map(Duration::from_secs));
             prop_assert_eq!(waited, 1);
+            // At most 1000 s, and at least 42 s between two refreshes.
             prop_assert!(asked <= 1 + 1000 / 42 + 1);
         }
     }

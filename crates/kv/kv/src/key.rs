@@ -95,6 +95,7 @@ mod tests {
         assert_eq!(Key::new(""), Err(KeyError::Empty));
         assert_eq!(Key::from_path("%2e"), Err(KeyError::Dots(".")));
         assert_eq!(Key::from_path(".."), Err(KeyError::Dots("..")));
+        // 171 characters of 3 bytes are 513 bytes.
         assert_eq!(Key::new(&"€".repeat(171)), Err(KeyError::TooLong { bytes: 513 }));
         assert!(Key::new(&"k".repeat(512)).is_ok());
         for wrong in ["%", "%4", "%+1", "%zz", "%ff", "a%C3"] {

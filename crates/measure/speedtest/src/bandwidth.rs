@@ -142,6 +142,7 @@ const STEADY: Duration = Duration::from_millis(100);
 mod tests {
     use super::*;
 
+    /// A transfer with a first piece of 1000 bytes after a round trip of 20 ms.
     fn transfer(bytes: u64, over: Duration) -> Transfer {
         Transfer { bytes, behind_first: bytes - 1000, over, took: over + Duration::from_millis(20) }
     }
@@ -163,6 +164,7 @@ mod tests {
         let ms = Duration::from_millis;
         // 100 000 bytes in 80 ms and a round trip of 20 ms: 8 Mbit/s.
         assert_eq!(transfer(100_000, ms(80)).rate(), Some(8e6));
+        // 1 000 000 bytes after the first piece in 800 ms.
         assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
         let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
         assert_eq!(at_once.rate(), None);

@@ -172,6 +172,7 @@ mod tests {
         let of = |unread| {
             Limits::of_device(TIMES, Duration::from_micros(900), Duration::from_micros(unread)).unwrap()
         };
+        // 100 of 1000 us, and the 500 us with a closed window.
         let late = of(100);
         assert!((late.device - 0.6).abs() < 1e-9 && late.receiver_window == 0.0, "{late:?}");
         assert!((late.network - 0.3).abs() < 1e-9 && late.application.abs() < 1e-9);

@@ -93,6 +93,7 @@ mod tests {
         let payload = payload();
         // Blocks differ only in their number, and numbers below 256 differ in their last byte.
         assert_eq!(Pattern::new().count_bad(0, &payload[BLOCK..2 * BLOCK]), 1);
+        // A missing byte shifts all bytes that follow. Two bytes of noise differ with probability 255/256.
         let bad = Pattern::new().count_bad(1000, &payload[1001..BLOCK]);
         assert!(bad > (BLOCK as u64 - 1001) * 99 / 100, "{bad}");
     }

@@ -392,6 +392,7 @@ mod tests {
 
     #[test]
     fn each_subflow_is_as_long_as_the_kernel_says() {
+        // Two structures of Linux 6.18's 280 bytes, in a larger buffer.
         let head = [16, 2, 280, 280].map(u32::to_ne_bytes).concat();
         let infos = [numbered(280), numbered(280)].concat();
         let answer = [head.as_slice(), &infos, &[0; 560]].concat();

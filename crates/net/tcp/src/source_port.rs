@@ -63,8 +63,9 @@ use crate::{
 pub enum Strategy {
     /// The kernel chooses, as for ordinary programs. One port serves connections to many destinations.
     KernelDefault,
-    /// Binds a random port, and another if it is in use: "select, test, repeat". The port is
-    /// exclusive to this connection.
+    /// Binds a random port, and another if it is in use: "select, test, repeat". Needs 1 / (1 - used share)
+    /// attempts on average. The port is exclusive to this connection: no other socket of the network
+    /// namespace gets it without an explicit bind, whatever the addresses are.
     RandomBind,
     /// The kernel chooses among `size` ports at a random place in the range, and elsewhere if all of these
     /// are in use.

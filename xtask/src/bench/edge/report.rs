@@ -144,6 +144,7 @@ mod tests {
             ],
         };
         let text = table(&outcome);
+        // 5 / 10 and 9 / 10: the median is 0.7.
         let nginx = "| nginx | 1.2 | 100000 | 50 % | 10.00 [10.00 .. 10.00] | 0.70 [0.50 .. 0.90] | 2 | round 2 INVALID: 3 timeouts |";
         assert!(text.contains(nginx), "{text}");
         assert!(

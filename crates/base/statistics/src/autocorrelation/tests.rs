@@ -14,8 +14,9 @@ fn ranks_share_ties() {
 
 #[test]
 fn an_autoregression_fades_by_its_factor() {
-    // 6/pi asin(0.8^k/2) for near-normal values. The standard error (Bartlett) is below
-    // 2.13/sqrt(n) = 0.0048.
+    // Lag k of an autoregression of 0.8 correlates by 0.8^k; for near-normal values Spearman's is
+    // 6/pi asin(0.8^k/2). Its standard error (Bartlett) is below sqrt((1 + 2 sum 0.64^j)/n) = 2.13/sqrt(n)
+    // = 0.0048.
     let series: Vec<f64> =
         Synthetic::new(1).autoregression(200_000, 0.8).iter().map(|value| value.exp()).collect();
     let found = rank_autocorrelation(&series, 20).unwrap();
@@ -27,7 +28,8 @@ fn an_autoregression_fades_by_its_factor() {
 
 #[test]
 fn exact_correlations_of_small_series() {
-    // Centred ranks -1.5 -0.5 0.5 1.5: sums of products 5, 1.25, -1.5, -2.25.
+    // Ranks 0 1 2 3, centred -1.5 -0.5 0.5 1.5: sums of products 5, 0.75 - 0.25 + 0.75 = 1.25, -0.75 x 2 =
+    // -1.5, -2.25.
     let found = rank_autocorrelation(&[1.0, 10.0, 100.0, 1000.0], 9).unwrap();
     assert_eq!(found, [0.25, -0.3, -0.45]);
     assert_eq!(rank_autocorrelation(&[2.0; 5], 2).unwrap(), [0.0, 0.0]);
@@ -42,8 +44,9 @@ fn clusters_are_counted_exactly() {
     let series: Vec<f64> = (0..20).map(|i| if i % 5 < 2 { 9.0 } else { 1.0 }).collect();
     let found = slow_clusters(&series, 0.5).unwrap();
     assert_eq!((found.threshold_ms, found.slow, found.slow_after_slow), (1.0, 0.4, 0.5));
-    // E J = 2.8, var J = 1.149474: z = 1.2/1.072135.
+    // E J = 8 x 7/20 = 2.8, var J = 8 x 7 x 12 x 13/(400 x 19) = 1.149474: z = 1.2/1.072135 = 1.119262.
     assert!((found.z - 1.119_262).abs() < 1e-6, "{found:?}");
+    // Four or more where Poisson expects 2.8: 1 - e^-2.8 (1 + 2.8 + 2.8^2/2 + 2.8^3/6) = 0.308063.
     assert!((found.chance - 0.308_063).abs() < 1e-6, "{found:?}");
     let constant = slow_clusters(&[1.0; 9], 0.9).unwrap();
     assert_eq!((constant.slow, constant.slow_after_slow, constant.z, constant.chance), (0.0, 0.0, 0.0, 1.0));
@@ -79,7 +82,8 @@ fn mean_and_variance_are_those_of_all_orders() {
 
 #[test]
 fn stalls_make_the_model_pessimistic() {
-    // The last 5 samples do not count.
+    // 100 windows of 10: each tenth window is slow as a whole. Observed 0.9 x 10 + 0.1 x 100 = 19;
+    // independent: 10 + 90 (1 - 0.9^10) = 68.618940. The 5 samples left over do not count.
     let series: Vec<f64> = (0..1005).map(|i| if i / 10 % 10 == 9 { 100.0 } else { 10.0 }).collect();
     let found = consecutive_maxima(&series, 10).unwrap();
     assert_eq!((found.requests, found.windows), (10, 100));

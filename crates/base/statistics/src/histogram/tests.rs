@@ -25,8 +25,11 @@ fn order_equal_values_and_empty_buckets_do_not_matter() {
     let side = counted(&[(5.0, 1), (1.0, 2), (9.0, 0), (5.0, 3), (0.0, 0)]);
     assert_eq!((side.n(), side.min(), side.max()), (6, 1.0, 5.0));
     assert_eq!(side, counted(&[(1.0, 2), (5.0, 4)]));
+    // Ranks 0..=5 are 1, 1, 5, 5, 5, 5; larger ranks mean the last.
     assert_eq!([0, 1, 2, 5, 99].map(|rank| side.at_rank(rank)), [1.0, 1.0, 5.0, 5.0, 5.0]);
+    // Position 5 x 0.3 = 1.5, between 1 and 5. (2 x 1 + 4 x 5)/6. At most 4: two of six.
     assert_eq!((side.quantile(0.3), side.mean(), side.cdf(4.0)), (3.0, 22.0 / 6.0, 2.0 / 6.0));
+    // Mean square (2 + 100)/6 = 17 less (11/3)^2 = 121/9: 32/9.
     assert!((side.standard_deviation() - (32.0_f64 / 9.0).sqrt()).abs() < 1e-15);
     assert_eq!(side.relative_error(), Some(0.001));
     assert_eq!(expanded(&[(1.0, 2)]).relative_error(), None);
@@ -34,9 +37,12 @@ fn order_equal_values_and_empty_buckets_do_not_matter() {
 
 #[test]
 fn counts_beyond_memory() {
+    // 2^53 samples, a quarter of them 4 and the others 0: mean 1, and the 75th percentile is the first 4
+    // within a rank.
     let side = counted(&[(4.0, 1 << 51), (0.0, 3 << 51)]);
     assert_eq!((side.n(), side.mean()), (1 << 53, 1.0));
     assert_eq!((side.quantile(0.749_999), side.quantile(0.750_001)), (0.0, 4.0));
+    // A page of 2: both miss the 4 with 0.75^2, so 4 (1 - 9/16) = 1.75.
     assert!((side.expected_experienced(2) - 1.75).abs() < 1e-14);
 }
 

@@ -27,8 +27,10 @@ pub(super) struct Cohort {
 
 pub(super) struct Model {
     pub(super) expected: Vec<f64>,
-    /// The mean of `expected` for samples dealt without replacement, ms; only for maxima and at
-    /// most [`MANY`] pages.
+    /// The mean of these if the samples were dealt to the pages at random, each to one, ms: the expected
+    /// observed mean for independent requests. Draws with replacement contain some samples twice and so the
+    /// slowest less often, which lowers the result by about the effect of 1/(2P) fewer requests per page.
+    /// Only for maxima and at most [`MANY`] pages; else the mean itself.
     pub(super) dealt_ms: f64,
     /// How much the page's own samples move the mean of `expected`, times the number of pages.
     pub(super) influence: Vec<f64>,
@@ -212,7 +214,8 @@ pub(crate) fn subset_maximum(m: usize, k: u32) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Above this, the effect of drawing with replacement is negligible.
+/// Pages beyond which it does not matter that draws are with replacement: 1/(2P) of the requests of a page
+/// are then less than 1/(2 sqrt(P)), a sixtieth, of what chance does to the mean over pages.
 const MANY: usize = 1000;
 
 const NONE: u32 = u32::MAX;

@@ -36,6 +36,9 @@ fn a_failed_request_fails_the_page_that_needs_it() {
 
 #[test]
 fn a_page_that_needs_half_of_its_requests_may_not_need_the_failed_one() {
+    // 1000 pages of three requests and a failed one, of which two are needed: C(3, 2)/C(4, 2) = 1/2 are
+    // complete, and their latency is the slowest of two of 1, 2, 4: 2 with probability 1/3 and 4 with 2/3, on
+    // average 10/3.
     let pages: Vec<u32> = (0..3000).map(|i| i / 3).collect();
     let values: Vec<f64> = (0..3000).map(|i| [1.0, 2.0, 4.0][i % 3]).collect();
     let found = page_views(&values, &pages, None, &failed(&(0..1000).collect::<Vec<_>>()), 0.5).unwrap();
@@ -65,6 +68,7 @@ fn the_mean_is_that_of_the_check_of_independence() {
 fn chances_by_either_way() {
     assert_eq!(chance_of_whole(3, 0, 3), 1.0);
     assert_eq!(chance_of_whole(2, 1, 3), 0.0);
+    // C(9, 2)/C(10, 2) = 36/45, and C(5, 2)/C(10, 2) = 10/45.
     assert!((chance_of_whole(9, 1, 2) - 0.8).abs() < 1e-15);
     assert!((chance_of_whole(5, 5, 2) - 10.0 / 45.0).abs() < 1e-15);
 }

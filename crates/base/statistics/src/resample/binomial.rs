@@ -73,7 +73,7 @@ mod tests {
             let mean = counts.iter().sum::<f64>() / n;
             let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / n;
             let expected = as_f64(size) * share * (1.0 - share);
-            // Four standard errors.
+            // Four standard errors: sqrt(v/n), and of the variance sqrt((2 + 1/v)/n) of it.
             assert!(
                 (mean - as_f64(size) * share).abs() < 4.0 * (expected / n).sqrt(),
                 "{size} {share}: {mean}"

@@ -143,6 +143,7 @@ mod tests {
             assert!((moment(2) / mean - 1.0).abs() < 1e-11, "{mean}");
             assert!((moment(3) / mean - 1.0).abs() < 1e-8, "{mean}");
         }
+        // Three or more where two are expected: 1 - e^-2 (1 + 2 + 2); one or more.
         assert!((at_least(3.0, 2.0) - (1.0 - 5.0 * (-2.0_f64).exp())).abs() < 1e-12);
         assert!((at_least(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-12);
         assert_eq!((at_least(0.0, 2.0), at_least(0.0, 0.0)), (1.0, 1.0));
@@ -194,7 +195,7 @@ mod tests {
         let draws = 20_000;
         let scaled = (0..draws).map(|_| (as_f64(draw(mean, &mut random)) - mean) / mean.sqrt());
         let (sum, squares) = scaled.fold((0.0, 0.0), |(sum, squares), z| (sum + z, squares + z * z));
-        // Four standard errors.
+        // Standard errors 1/sqrt(20000) = 0.0071 and sqrt(2/20000) = 0.01: four of each.
         assert!((sum / f64::from(draws)).abs() < 0.029, "{sum}");
         assert!((squares / f64::from(draws) - 1.0).abs() < 0.04, "{squares}");
     }

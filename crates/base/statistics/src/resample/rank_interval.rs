@@ -1,14 +1,20 @@
 //! Intervals of percentiles from order statistics.
 //!
-//! The middle 95 % of resampled quantiles is wrong in a thin tail. The share of the true
-//! distribution below the r-th of n samples is Beta(r, n + 1 - r) distributed, so the ends are the
-//! ranks whose share is above and below p with probability (1 - level)/2.
+//! Resamples are a poor guide to a percentile that has few samples beyond it. With 5 expected beyond, the
+//! middle 95 % of resampled quantiles ends below the truth in 12 % of cases instead of 2.5 %: it ends at
+//! the third largest sample, above which there are at most two with probability P(Poisson(5) <= 2) = 0.125.
+//! For quantiles the exact distribution is known: the share of the true distribution below the r-th of n
+//! samples is Beta(r, n + 1 - r) distributed, for any samples. So the lower end is the rank r whose share
+//! is above p with probability (1 - level)/2, and the upper end the rank whose share is below p with that
+//! probability; ranks between two samples are interpolated.
 //!
-//! - If p^n > (1 - level)/2, the interval is open upwards.
-//! - If (1 - p)^n > (1 - level)/2, the lower end is 0.
+//! - Above the largest sample there is no rank: if even its share is below p too often, that is if
+//!   p^n > (1 - level)/2, the interval is open upwards. All n samples are below the quantile too easily.
+//! - The same below the smallest, (1 - p)^n > (1 - level)/2; but there a latency is bounded by 0.
 //!
-//! Correlated samples count as the n of independent samples whose share below the quantile would
-//! vary equally under resampling by blocks (Korn and Graubard 1998).
+//! Correlated samples count for fewer: with the n of independent samples whose share below the quantile
+//! would vary equally under resampling by blocks (Korn and Graubard, "Confidence intervals for proportions
+//! with small expected number of positive counts estimated from survey data", 1998).
 
 use super::{beta, confidence::ConfidenceInterval, normal};
 use crate::{Distribution, distribution::as_f64};
@@ -62,6 +68,8 @@ mod tests {
 
     #[test]
     fn the_median_of_a_hundred() {
+        // Textbook: samples 40 and 61 hold the median with 96.5 %, P(Bin(100, 1/2) <= 39) = 0.0176; 41 and
+        // 60 with 94.3 %, P(<= 40) = 0.0284. Between them 95 %.
         let found = interval(&ramp(100), 0.5, 100.0, 0.95);
         assert!((40.0..=41.0).contains(&found.low.unwrap()), "{found:?}");
         assert!((60.0..=61.0).contains(&found.high.unwrap()), "{found:?}");
@@ -88,6 +96,7 @@ mod tests {
 
     #[test]
     fn effective_samples() {
+        // Variance p (1 - p)/m of m = 400 samples; 1e6 blocks leave Student's t at the normal.
         assert!((effective(0.3, 0.21 / 400.0, 1e6, 1e4, 0.95) - 400.0).abs() < 0.01);
         assert!(effective(0.3, 0.21 / 400.0, 10.0, 1e4, 0.95) < 320.0);
         assert_eq!(effective(0.3, 0.21 / 400.0, 1e6, 50.0, 0.95), 50.0);

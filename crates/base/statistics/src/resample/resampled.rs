@@ -313,7 +313,8 @@ impl<'d> Resampled<'d> {
 /// With fewer blocks, resamples do not bound a single side: see [`confidence::interval`].
 const FEWEST_BLOCKS: usize = 6;
 
-/// With fewer maxima, the coverage of a 95 % interval may fall below 92 %.
+/// Of exponential latencies and 5.5 maxima, 95 % intervals hold the truth in 88 % of cases, of log-normal
+/// ones with s = 1.5 in 79 %; from 20 on in 92 % and more.
 pub const FEWEST_MAXIMA: f64 = 20.0;
 
 fn widened(interval: ConfidenceInterval, [below, above]: [f64; 2]) -> ConfidenceInterval {

@@ -46,8 +46,12 @@ pub fn share_faster(first: &Distribution, second: &Distribution, requests: u32) 
     sum.value().clamp(0.0, 1.0)
 }
 
-/// The interval is Clopper and Pearson's, of as many page views as would make a share vary as much
-/// as the resamples ([`rank_interval::effective`]).
+/// The share with its interval.
+///
+/// How much the share varies is known from the resamples; the interval is Clopper and Pearson's, of as many
+/// page views as would make a share vary as much ([`rank_interval::effective`]), so that it stays within
+/// 0..=1 and does not shrink to a point when one side has won every time: m page views then bound the share
+/// by (1 - level)/2 to the 1/m.
 pub(super) fn estimate(
     first: &Resampled<'_>,
     second: &Resampled<'_>,
@@ -136,10 +140,13 @@ mod tests {
 
     #[test]
     fn exponentials_and_uniforms() {
+        // Exp with means 1 and 3: the first is smaller with rate 1 of 1 + 1/3: 3/4. Samples at midpoints
+        // have their distribution functions to 1/(2n).
         let (n, swift, slow) =
             (20_000, sampled(20_000, |p| -(1.0 - p).ln()), sampled(20_000, |p| -3.0 * (1.0 - p).ln()));
         assert!((share_faster(&swift, &slow, 1) - 0.75).abs() < 1.0 / f64::from(n));
-        // 1 - 2^-N/2.
+        // Uniform on 0..1 and on 0..2, pages of N: the second is larger unless it is in 0..1, with
+        // probability 2^-N, and then both are equally likely to be larger: 1 - 2^-N/2.
         let (short, long) = (sampled(20_000, |p| p), sampled(20_000, |p| 2.0 * p));
         for requests in [1, 2, 5, 10] {
             let expected = 1.0 - 0.5_f64.powi(requests + 1);
@@ -154,6 +161,7 @@ mod tests {
 
     #[test]
     fn the_pages_of_the_summary() {
+        // 99 of 10 ms and one of 500, against 20: a page of 90 is faster if it misses the slow one, 0.99^90.
         let mut swift = vec![10.0; 99];
         swift.push(500.0);
         let (swift, steady) = (Distribution::new(swift).unwrap(), Distribution::new(vec![20.0; 7]).unwrap());

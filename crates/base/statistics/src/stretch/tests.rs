@@ -5,7 +5,9 @@ use crate::synthetic::Synthetic;
 
 #[test]
 fn independent_samples_stay_single_whatever_their_tail() {
-    // 20 of 400 are expected by the ranks, with a standard deviation of 4.4.
+    // Each series is judged dependent with a chance of about 5 % by its ranks and less by its slow samples.
+    // Of 400, 20 by the ranks, with a standard deviation of 4.4: 45 is all of that and as much again, and
+    // four standard deviations.
     let mut found = [0, 0];
     for seed in 0..400_u64 {
         let mut random = Synthetic::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -19,7 +21,8 @@ fn independent_samples_stay_single_whatever_their_tail() {
 
 #[test]
 fn stretches_are_some_ten_correlation_times() {
-    // (1 + phi)/(1 - phi) samples; between 5 and 25 of them.
+    // (1 + phi)/(1 - phi) = 3, 9 and 39 samples; between 5 and 25 of them, for one series in ten less or
+    // more.
     for (phi, time) in [(0.5, 3), (0.8, 9), (0.95, 39)] {
         let fits = |seed: &u64| {
             let mut random = Synthetic::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -39,6 +42,7 @@ fn a_drift_is_seen_through_a_heavy_tail_and_stalls_through_independence() {
     let drift = random.autoregression(20_000, 0.95);
     let both: Vec<f64> = tail.iter().zip(&drift).map(|(tail, drift)| tail * drift.exp()).collect();
     assert!(independent_stretch(&both, None) > 100, "{}", independent_stretch(&both, None));
+    // Only the slowest 5 % are clustered, in runs of 50 of every 1000; all else is independent.
     let stalls: Vec<f64> =
         (0..20_000).map(|i| random.uniform() + if i % 1000 < 50 { 100.0 } else { 0.0 }).collect();
     assert!(independent_stretch(&stalls, None) > 100, "{}", independent_stretch(&stalls, None));
@@ -56,6 +60,7 @@ fn its_ends() {
 
 #[test]
 fn a_step_that_is_known_is_no_likeness_of_neighbours() {
+    // Spread evenly by a hash, with 5 ms more from the 600th on.
     let spread = |i: u32| f64::from(i.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX) * 10.0;
     let series: Vec<f64> = (0..1000).map(|i| spread(i) + if i >= 600 { 5.0 } else { 0.0 }).collect();
     assert!(independent_stretch(&series, None) > 200, "{}", independent_stretch(&series, None));

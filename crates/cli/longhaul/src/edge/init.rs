@@ -28,8 +28,8 @@ use crate::{
 
 /// Write a network's file with comments: one data centre, a cache in front of an origin
 ///
-/// Without --to, on a terminal, the command asks for the settings that are not
-/// given. The file contains the hash of a new token for purges and for the
+/// Without --to, on a terminal, the command prompts for the missing
+/// settings. The file contains the hash of a new token for purges and for the
 /// key-value store; the token is printed once. An existing file is not replaced.
 ///
 /// Examples:

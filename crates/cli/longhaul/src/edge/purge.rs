@@ -14,7 +14,7 @@ use crate::output;
 ///
 /// Matching objects become stale and are revalidated at their origin; with --hard they are deleted. In a
 /// network of linked data centres, a purge applies in all of them: the command lists data centres that
-/// confirm it within three seconds with the time that it took. The others apply it as soon as they are
+/// confirm it within three seconds with the time that it took. The others apply it when they are
 /// reachable again. The token is read from the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
 ///
 /// Example: longhaul edge purge shop --tag prices --tag home

@@ -61,13 +61,14 @@ pub(crate) struct Run {
     /// Listen here, in clear text, instead of the addresses in the file; may be given several times
     #[arg(long, value_name = "ADDRESS", conflicts_with = "to")]
     listen: Vec<SocketAddr>,
-    /// Operator's address instead of the one in the file
+    /// Operator's address, instead of `admin` in the file
     #[arg(long, value_name = "ADDRESS")]
     admin: Option<SocketAddr>,
     /// Memory for stored objects, instead of the limit in the file
     #[arg(long, value_name = "SIZE")]
     memory: Option<Bytes>,
-    /// Write the access log to this file instead of the one in the network's file; longhaul compare reads it
+    /// Write the access log to this file, instead of `access_log` in the network's file; longhaul compare
+    /// reads it
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
     /// Replace the running process through its `handover` socket: it finishes its requests in flight and

@@ -74,7 +74,7 @@ impl<'a> Names<'a> {
         if self.layout.host(text).is_some() {
             return anyhow!("\"{text}\" is a host; use: host {text}");
         }
-        // If one of the two names exists, the error is about the other one.
+        // Report the name that does not exist.
         for (a, b) in splits(text) {
             match (self.layout.city(a), self.layout.city(b)) {
                 (Some(_), None) => return self.unknown("city", "cities", b, self.cities()),

@@ -47,7 +47,7 @@ pub(super) fn judgement(judgement: &Judgement) -> String {
 }
 
 fn bandwidth(found: &Bandwidth) -> String {
-    // Transfers that are too short for a rate say nothing about the limits of the line.
+    // Transfers that are too short for a rate do not show the limits of the line.
     let Some(rate) = found.bps_p90.map(show::rate) else { return "-".to_owned() };
     match (&found.limited_by, found.limits) {
         (Some(who), Some(limits)) => format!("{rate}, limited by the {who} ({})", shares(limits)),

@@ -120,7 +120,7 @@ fn end(text: &str) -> anyhow::Result<End> {
     Ok(End { addresses, port })
 }
 
-/// A tenth of a second is a few samples; nobody waits longer than an hour.
+/// A tenth of a second is a few samples; an hour is the longest useful wait.
 fn duration(text: &str) -> Result<Duration, String> {
     let duration = units::duration::parse(text).map_err(|error| error.to_string())?;
     if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&duration) {

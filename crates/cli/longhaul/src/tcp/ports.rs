@@ -32,7 +32,7 @@ use crate::{interrupt::Interrupt, output};
 /// 500/s
 #[derive(Debug, Args)]
 pub(crate) struct Ports {
-    /// The destination [default: a listener of our own]
+    /// The destination [default: a listener of this command]
     #[arg(value_name = "HOST:PORT")]
     destination: Option<String>,
     /// Connect UDP sockets, which sends nothing

@@ -87,7 +87,7 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
     let [swift, _] = recordings(&folder);
     let json = longhaul(&["compare", &swift, "--json"]).json();
     let shift = |name: &str| number(&json, &format!("/sides/0/shifts/0/{name}"));
-    // Intervals are at most 20 s long.
+    // The step is at 600 s and 5 ms high; intervals are at most 20 s long.
     assert!((shift("at_s") - 600.0).abs() <= 20.0, "{json}");
     assert!((shift("after_ms") - shift("before_ms") - 5.0).abs() < 0.5);
 

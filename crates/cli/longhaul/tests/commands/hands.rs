@@ -174,6 +174,7 @@ fn a_log_keeps_its_end() {
         &text[..200]
     );
     assert!(text.contains("\n[1] the end\n[1] sh ended with 0 "), "{}", &text[text.len() - 200..]);
+    // The last 16 MiB contain 2^20 lines; the first is cut by the length of "the end".
     assert_eq!(text.lines().filter(|line| *line == "[1] 123456789012345").count(), (1 << 20) - 1);
 }
 

@@ -23,6 +23,7 @@ use crate::harness::{Folder, Planet, Running, World, longhaul, wait_until};
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Trouble {
     Nothing,
+    /// The planet's process is stopped repeatedly, for 1 to 200 ms.
     Stops,
     Hogs(usize),
     Memory,

@@ -201,6 +201,7 @@ fn get(address: &str) -> String {
     told
 }
 
+/// A line of 5 Mbit/s with HTTP/2: throughput, loss, and latency under load.
 #[test]
 fn a_line_of_a_planet_is_measured() {
     let planet = World::named("speed")

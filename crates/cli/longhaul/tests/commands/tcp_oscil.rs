@@ -37,7 +37,7 @@ fn what_was_read_is_recorded_and_can_be_shown_again() {
         (json["schema"].as_str(), json["ended"].as_str()),
         (Some("longhaul.tcp.oscil/1"), Some("complete"))
     );
-    // Each phase is shorter than a second, so each has one entry.
+    // Two rounds of 70 and 30 ms. Each phase is shorter than a second, so each has one entry.
     assert_eq!(json["seconds"].as_array().unwrap().len(), 4);
     assert!(number(&json, "/summary/bytes") > 0.0);
     assert_eq!((number(&json, "/seconds/1/bytes"), number(&json, "/seconds/3/t_s")), (0.0, 0.17));
@@ -224,7 +224,8 @@ fn over_300_ms_the_window_is_what_the_buffer_allows_and_bounds_what_comes() {
     assert!(number(&json, "/conditions/rtt_ms") >= 300.0);
     let [window, buffer, queue] = ["window_bytes", "rcvbuf_bytes", "queue_bytes"]
         .map(|name| number(&json, &format!("/summary/{name}")));
-    // The initial window is half of the buffer; the kernel grows the buffer to its limit.
+    // The initial window is half of the buffer, 65 535 bytes here. The kernel grows the buffer to its limit,
+    // part of which is metadata.
     assert!((65_535.0..=buffer).contains(&window) && buffer <= BUFFER, "{}", json["summary"]);
     // At most one buffer arrives per round trip, plus one in flight.
     let received = number(json["samples"].as_array().unwrap().last().unwrap(), "/tcp_info/bytes_received");

@@ -42,7 +42,7 @@ fn by_default_even_ports_come_first_and_the_remedies_take_both() {
             assert_eq!(odd, [0.0, 1.0], "{run}");
             assert!(run["finding"].as_str().unwrap().contains("even ports"), "{run}");
         } else {
-            // Six standard deviations of sqrt(200 / 4) are a share of 0.212.
+            // 200 draws with probability 1/2: six standard deviations of sqrt(200 / 4) are a share of 0.212.
             assert!((odd[0] - 0.5).abs() < 0.212, "{run}");
         }
     }
@@ -66,6 +66,7 @@ fn a_destination_in_another_city() {
     let address = planet.exec("client", &["getent", "ahostsv4", "server"]).ok();
     let address = address.split_whitespace().next().unwrap();
     let measured = ports(&planet, &[&format!("{address}:80"), "--share", "5%", "--strategy", "full-range"]);
+    // 5 % of 400.
     assert_eq!(measured["strategies"][0]["first_half"]["n"], 20, "{measured}");
     assert_eq!(measured["is_own_listener"], false);
     let refused = planet.exec("client", &[LONGHAUL, "tcp", "ports", &format!("{address}:81")]).refused();

@@ -176,6 +176,7 @@ mod tests {
         // The median of a geometric distribution: half of the gaps are below ln(1/2) / ln(1 -
         // share) = 68.97.
         assert_eq!((skip_count(u64::MAX / 2, 0.01), skip_count(u64::MAX, 0.01)), (68, 0));
+        // Evenly spread probabilities have the mean (1 - share) / share = 9.
         let many = 100_000_u64;
         let sum: u64 =
             (0..many).map(|number| skip_count(u64::MAX / many * number + u64::MAX / many / 2, 0.1)).sum();

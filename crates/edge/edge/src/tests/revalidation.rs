@@ -150,6 +150,7 @@ async fn head_may_end_or_refresh_a_stored_response() {
     }
 }
 
+/// A body of 40 000 bytes, stored in parts.
 fn in_parts(
     of_part: impl Fn(&Request<Body>) -> Fields + Send + Sync + 'static,
 ) -> (Fixture, Arc<Mutex<Vec<String>>>) {

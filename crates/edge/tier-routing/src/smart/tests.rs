@@ -142,6 +142,7 @@ fn a_little_nearer_is_no_reason() {
         history.reason(),
         "lhr stays: fra connects to the origin in 37.0 ms instead of 40.0 ms, and a change has to save 4.0 ms"
     );
+    // 10 % of 10 ms are 1 ms, but at least 2 ms are required.
     history.go_on(s(3600), &[10, 9]);
     assert_eq!(history.chosen(), "lhr");
 }

@@ -56,6 +56,7 @@ const FOREVER: Duration = Duration::from_secs(1_000_000);
 fn an_idle_link_adds_transmission_and_propagation() {
     let propagation = Duration::from_millis(20);
     let mut link = Link::new(Config { propagation, ..config("1Gbit") }, 1);
+    // 1500 bytes at 1 Gbit/s are 12 us.
     assert_eq!(
         dues(&verdicts(&mut link, Duration::from_secs(1), Packet::single(1500))),
         [Duration::from_secs(1) + propagation + Duration::from_micros(12)]
@@ -92,12 +93,14 @@ fn capacity_does_not_depend_on_the_callers_punctuality() {
         link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
         *dues(&told).last().unwrap()
     };
+    // 1000 x 1500 bytes at 100 Mbit/s: 120 ms.
     assert_eq!(finish(1), Duration::from_millis(120));
     assert_eq!(finish(10), Duration::from_millis(120));
 }
 
 #[test]
 fn ten_percent_too_much_loses_one_eleventh() {
+    // Offered load 1.1 for 100 s: in the steady state 1 - 1/1.1 = 9.09 % find the queue full.
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(15_000)), ..config("12Mbit") }, 1);
     let interval = Duration::from_nanos(909_091);
     for i in 0..110_000 {
@@ -105,6 +108,7 @@ fn ten_percent_too_much_loses_one_eleventh() {
     }
     let counters = link.counters();
     let share = counters.overflowed.segments as f64 / counters.offered.segments as f64;
+    // The difference from the steady state is the ten packets in the queue: 10 / 110 000.
     assert!((share - 1.0 / 11.0).abs() < 2e-4, "{share}");
 }
 
@@ -140,6 +144,7 @@ fn a_full_queue_takes_what_fits_and_drops_the_tail() {
     let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(7_500)), ..config("10Mbit") }, 1);
     let got = verdicts(&mut link, Duration::ZERO, Packet::segmented(52, 14_480, 1448));
     assert_eq!(got[0], Verdict::Drop { segments: 5..10, cause: Cause::Queue });
+    // At 10 Mbit/s a slice is one segment: each arrives 1.2 ms after its predecessor.
     let due: Vec<_> = (1..=5).map(|i| Duration::from_micros(1200) * i).collect();
     assert_eq!(dues(&got), due);
 }
@@ -184,6 +189,7 @@ fn slices_hold_at_most_their_time_of_wire() {
             })
             .collect::<Vec<_>>()
     };
+    // 200 us of 1 Gbit/s are 25 000 bytes: 16 segments of 1500.
     assert_eq!(sizes("1Gbit", Receive::Slice), [16, 14]);
     assert_eq!(sizes("50Mbit", Receive::Slice), [1; 30]);
     assert_eq!(sizes("1Gbit", Receive::Segment), [1; 30]);
@@ -204,6 +210,7 @@ fn a_super_packet_is_cut_at_each_lost_segment() {
         }
         assert_eq!(next, 10);
     }
+    // Binomial with n = 10 000, p = 0.1: 1000 +- 4 * 30.
     let lost = link.counters().lost.segments;
     assert!((880..=1120).contains(&lost), "{lost}");
 }
@@ -211,6 +218,7 @@ fn a_super_packet_is_cut_at_each_lost_segment() {
 #[test]
 fn a_shaper_keeps_its_rate() {
     for (rate, bits) in [("1Mbit", 1e6), ("48Mbit", 48e6), ("1Gbit", 1e9), ("3Gbit", 3e9), ("5Gbit", 5e9)] {
+        // Super-packets of 45 x 1500 bytes, 1.2 times as fast as the link, for 2000 of them.
         let queue = Limit::Bytes(Bytes(200_000));
         let mut link = Link::new(Config { queue, ..config(rate) }, 1);
         let packet = Packet::segmented(52, 45 * 1448, 1448);
@@ -244,6 +252,7 @@ fn a_long_link_does_not_wake_its_caller_for_each_slice() {
             segments += run.len();
         }
     };
+    // 1850 x 45 x 12 us = 0.999 s.
     for _ in 0..1850 {
         link.offer(Duration::ZERO, arrival(Packet::segmented(52, 45 * 1448, 1448)), &mut each);
     }
@@ -267,6 +276,7 @@ fn a_shorter_path_does_not_reorder() {
 
 #[test]
 fn a_backlog_is_bytes_and_not_time() {
+    // 6 MB wait at 1 Mbit/s, which would take 48 s. At 1 Gbit/s they have left after 48 ms.
     let queue = Limit::Bytes(Bytes(6_000_000));
     let (slow, fast) = (Config { queue, ..config("1Mbit") }, Config { queue, ..config("1Gbit") });
     let mut link = Link::new(slow, 1);

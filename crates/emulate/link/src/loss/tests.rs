@@ -59,6 +59,7 @@ fn grouping_changes_nothing_in_bursts_and_recordings() {
 
 #[test]
 fn the_share_is_the_chance() {
+    // Binomial: n p = 10 000, standard deviation sqrt(n p (1 - p)) = 99.5; four of them are 398.
     let n = lost(bernoulli(0.01), 3, 1_000_000, 45).len();
     assert!((9_602..=10_398).contains(&n), "{n} lost");
 }
@@ -67,6 +68,7 @@ fn the_share_is_the_chance() {
 fn gaps_are_geometric() {
     let indices = lost(bernoulli(0.1), 5, 1_000_000, 1);
     let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    // A loss is followed immediately by another with probability p: 100 000 p = 10 000 +- 4 * 95.
     assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
 }
 
@@ -84,16 +86,17 @@ fn bursts_have_their_share_and_length() {
     // four of them.
     assert!((86_141..=95_677).contains(&indices.len()), "{}", indices.len());
     let bursts = 1 + indices.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
-    // Geometric: sd of the mean of 9000 is 0.1; four of them.
+    // Geometric: sd sqrt(1 - r) / r = 9.5; of the mean of 9000 it is 0.1. Four of them.
     let length = indices.len() as f64 / bursts as f64;
     assert!((length - 10.0).abs() < 0.4, "{length}");
 }
 
 #[test]
 fn both_states_lose_their_share() {
-    // 10/11 of the segments at 0.02 and 1/11 at 0.5: 7/110.
+    // 10/11 of the segments at 0.02 and 1/11 at 0.5: 0.0182 + 0.0455 = 7/110.
     let n = lost(gilbert(0.01, 0.1, 0.5, 0.02), 9, 1_000_000, 45).len() as f64;
-    // At most sqrt((1192 * 0.48)^2 + 252^2) = 625; four of them.
+    // At most the deviation of the state's count above, 1192, times the difference of the chances, 0.48,
+    // and the draws' own, sqrt(1e6 * 0.0636) = 252: together 625. Four of them.
     assert!((n - 1e6 * 7.0 / 110.0).abs() < 2500.0, "{n}");
 }
 
@@ -101,6 +104,8 @@ fn both_states_lose_their_share() {
 fn netems_short_form_of_gemodel_is_independent_loss() {
     let indices = lost(gilbert(0.1, 0.9, 1.0, 0.0), 5, 1_000_000, 1);
     let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    // n p = 100 000 +- 4 * 300, of which the share p is followed by another loss: 10 000 +- 4 * 95, as for
+    // the independent losses above.
     assert!((98_800..=101_200).contains(&indices.len()), "{}", indices.len());
     assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
 }

@@ -169,8 +169,9 @@ fn what_a_link_cannot_do_is_refused() {
 
 #[test]
 fn a_distribution_is_the_table_that_iproute2_has_under_its_name() {
-    // The minimum of a Pareto is two thirds of the jitter. The normal quarter of paretonormal
-    // reaches -4.0085: -(4.0085 + 3 x 0.6667) / 4 = -1.502.
+    // 32767 of 8192nds is slightly less than four times the jitter; the minimum of a Pareto is two thirds
+    // of it, where the distribution starts. The normal quarter of paretonormal reaches -4.0085: -(4.0085 +
+    // 3 x 0.6667) / 4 = -1.502.
     for (name, least, most) in
         [("normal", -4.0, 3.5), ("pareto", -0.6667, 4.0), ("paretonormal", -1.5022, 3.88)]
     {

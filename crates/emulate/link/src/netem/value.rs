@@ -8,7 +8,7 @@ use units::{Bitrate, Probability};
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just above")]
 pub(super) fn time(text: &str) -> Option<Duration> {
     let nanos = scaled(text, "us", TIMES)?;
-    // An hour; netem itself holds some minutes.
+    // An hour: netem itself holds 2^32 ticks, some minutes.
     (nanos <= 3.6e12).then(|| Duration::from_nanos(nanos.round() as u64))
 }
 

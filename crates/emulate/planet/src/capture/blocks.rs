@@ -143,6 +143,8 @@ mod tests {
     fn half_a_block_is_not_handed_on() {
         let stream = capture();
         let mut blocks = Blocks::default();
+        // A statistics block: 12 bytes around, 12 of interface and time, two options of 12, and the end of
+        // options with 4.
         blocks.add(&stream[..stream.len() - 1]).unwrap();
         assert_eq!((blocks.complete().len(), blocks.missed()), (stream.len() - 52, 3));
     }

@@ -194,6 +194,7 @@ fn a_super_packet_is_seen_as_its_segments() {
     capture.finish().unwrap();
 
     let seen = packets(&blocks(&memory.0.lock().unwrap()));
+    // 5000 bytes are three segments of 1448 and one of 656, each with 52 bytes of headers.
     assert_eq!(seen.iter().map(|packet| packet.length).collect::<Vec<_>>(), [1500, 1500, 708, 1500]);
     let faults: Vec<_> = seen.iter().map(|packet| fault(&packet.bytes)).collect();
     assert_eq!(faults, [None, None, None, Some("transport checksum")]);
@@ -222,6 +223,7 @@ fn what_a_slow_disk_cannot_take_is_counted() {
     let mut capture = Capture::begin(output, Path::new("test"), None, 100_000).unwrap();
     let interface = capture.interface("link");
     let bytes = Sample::new(4, UDP, 60_000, 1000).frame();
+    // 2.4 MB: the queue holds 100 kB, and the writer buffers at most about 256 KB before it has to write.
     for _ in 0..40 {
         see(&mut capture, AT, interface, &bytes, None);
     }
@@ -248,6 +250,7 @@ fn a_full_disk_leaves_whole_packets() {
     let mut capture =
         Capture::begin(Output::File(disk.try_clone().unwrap()), path, None, MOST_QUEUED).unwrap();
     let interface = capture.interface("link");
+    // 40 packets of 1 KB, with 36 bytes of block around each, do not fit into 32 KB.
     for _ in 0..40 {
         see(&mut capture, AT, interface, &Sample::new(4, UDP, 996, 0).frame(), None);
     }

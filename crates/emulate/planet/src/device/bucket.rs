@@ -48,6 +48,7 @@ mod tests {
 
     #[test]
     fn the_bucket_holds_a_super_packet_or_two_milliseconds() {
+        // 2 ms of 10 Mbit/s are 2500 bytes, of 1 Gbit/s 250 000.
         assert_eq!(burst("10Mbit".parse().unwrap()), 65_536);
         assert_eq!(burst("1Gbit".parse().unwrap()), 250_000);
     }
@@ -55,6 +56,7 @@ mod tests {
     #[test]
     fn what_waits_is_fifty_milliseconds_and_the_burst() {
         let [(_, parameters), (_, rate), (_, burst)] = options("1Gbit".parse().unwrap());
+        // 50 ms of 1 Gbit/s are 6 250 000 bytes.
         assert_eq!(parameters[24..28], 6_500_000_u32.to_ne_bytes());
         assert_eq!(
             (rate, burst),

@@ -94,9 +94,11 @@ mod tests {
 
     #[test]
     fn what_follows_is_a_hundred_times_the_error() {
+        // 20.04 ms instead of 20: 40 us are 1 % of 4 ms; 0.3 ms are 1 % of 30 ms.
         let idle = Errors::of(20.0, 200, 200, 20.04, 20.3);
         assert_eq!((idle.medians_above_ms, idle.p99_above_ms), (5.0, 50.0));
         assert!((idle.median_us - 40.0).abs() < 1e-6, "{idle:?}");
+        // 15 ms are 1 % of 1.5 s.
         let busy = Errors::of(20.0, 200, 198, 20.1, 35.0);
         let trial = Trial::of(20.0, idle, busy, Some(940.0));
         assert_eq!(

@@ -156,6 +156,7 @@ mod tests {
         let all = flows.into_flows();
         assert_eq!(all[0].slots, [Slot { number: 0, late_ns: 0, packets: 1000 }]);
         assert_eq!(all[1].slots, [(1, 3_000_000, 2).into(), (4, 2_000_000, 1).into()]);
+        // 1 ms is in the bin from 512 to 1024 us, 2 ms in the next, and 3 ms in the bin after that.
         assert_eq!(all[1].bins[10..13], [1, 1, 1]);
         assert_eq!(all[0].bins[0], 1000);
     }

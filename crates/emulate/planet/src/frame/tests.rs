@@ -133,6 +133,8 @@ fn a_slice_stays_a_super_packet_for_the_kernel() {
     let ip = &run[VIRTIO_HEADER..];
     assert_eq!(run[1], GSO_TCPV4, "two segments are still a super-packet");
     assert_eq!(word(ip, 4), 0x1236, "the identification counts segments");
+    // The kernel expects the sum of the pseudo-header in the field: 10.0.0.1, 10.0.0.2, protocol 6, and a TCP
+    // header of 32 followed by 5000 - 2 * 1448 = 2104 bytes.
     assert_eq!(word(ip, 36), 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 6 + 2136);
     let one = slice(&frame, 3..4, Treatment::default());
     assert_eq!((one[1], word(&one, 4)), (GSO_NONE, 0), "one segment is none");
@@ -142,12 +144,15 @@ fn a_slice_stays_a_super_packet_for_the_kernel() {
 fn checksums_are_those_of_the_standards() {
     // RFC 1071, section 3.
     assert_eq!(checksum::fold(checksum::sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
+    // RFC 1624, section 4: 0x5555 becomes 0x3285 in a header whose checksum is 0xdd2f, which becomes 0.
     let mut header = [0_u8; 20];
     header[0] = 0x40;
     put(&mut header, 2, 0x5555_u16.to_be_bytes());
     put(&mut header, 10, 0xdd2f_u16.to_be_bytes());
     checksum::replace(&mut header, 2, 0x3285);
     assert_eq!((word(&header, 2), word(&header, 10)), (0x3285, 0));
+    // Lengths that are not a multiple of 4: 0x0001 + 0x0200 + 0x0003, and a last byte that is the upper half
+    // of a word.
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2, 0, 0, 3])), 0x0204);
     assert_eq!(checksum::fold(checksum::sum(&[0, 1, 2])), 0x0201);
 }

@@ -130,6 +130,7 @@ fn multipath_knows_the_further_devices() {
 #[test]
 fn a_network_card_has_a_rate() {
     in_host(0, |_| {
+        // 2 ms of 1 Gbit/s are 250 000 bytes.
         let queue = said("tc qdisc show dev net1");
         assert!(queue.contains("tbf") && queue.contains("rate 1Gbit burst 250000b lat 50ms"), "{queue}");
     });

@@ -74,6 +74,7 @@ fn a_way_passes_the_cities_between() {
         [Edge::Up(VISITOR), Edge::Between(LONDON, LISBON), Edge::Between(LISBON, NEWYORK)]
     );
     assert_eq!((path.end, routers(&path)), (End::Port(ORIGIN), 3));
+    // 80 ms over the links and a last mile of 10 ms: 1 % of it may be late.
     assert_eq!(path.allowance, Some(Duration::from_micros(900)));
 }
 
@@ -140,6 +141,7 @@ fn detours_are_those_of_generated_links() {
     let path = path(&mut router, 0, "10.0.0.2", 64);
     let Hop { edge, detour, .. } = path.hops[1];
     assert_eq!(edge, Edge::Between(0, 1));
+    // 2.1 times the great circle of 5570 km instead of 1.5 times: 16.7 ms one way.
     assert!((detour.as_secs_f64() - 0.0167).abs() < 0.0001, "{detour:?}");
     let edges: Duration = path.hops.iter().map(|hop| hop.detour).sum::<Duration>()
         + layout.link(0, 1).propagation

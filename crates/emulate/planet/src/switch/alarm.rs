@@ -51,6 +51,7 @@ mod tests {
     fn it_learns_how_late_this_machine_wakes() {
         let mut alarm = Alarm::default();
         assert_eq!(alarm.sleep(SECOND, SECOND), SECOND, "nothing is known yet");
+        // Lateness 1 to 100 us, uniformly: the 90th percentile is 90 us.
         for i in 0..100_000_u64 {
             alarm.woke(Duration::from_micros(1 + i * 37 % 100));
         }

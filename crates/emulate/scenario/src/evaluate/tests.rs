@@ -192,7 +192,8 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     let said: Vec<String> = gaps.doubts.iter().map(ToString::to_string).collect();
     let said: Vec<_> = said.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
     assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
-    // Interrupted after 50 s, so later time does not count. Host a had no response.
+    // The run was interrupted after 50 s, so later time does not count as an outage. Host b had responses
+    // from 0 to 29.91 s, host a had no response.
     assert_eq!(value(&evidence, "outage.max", "swift"), Ok(50_000.0));
 }
 
@@ -290,6 +291,7 @@ fn every_measure_has_its_number() {
         ("json.summary.restart_s", "printed", Ok(4500.0)),
         ("json.summary.restart_ms", "printed", Err("printed: json.summary has no restart_ms")),
         ("json.summary.restart_s", "swift", Err("swift was not measured")),
+        // 3 of 4. Errors |81 - 80|, |79 - 80| and |83 - 80|.
         ("ping.answered", "mesh", Ok(0.75)),
         ("ping.error.max", "mesh", Ok(3.0)),
         (

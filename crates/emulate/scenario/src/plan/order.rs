@@ -74,6 +74,7 @@ mod tests {
     fn what_waits_begins_at_the_end_of_all_that_it_waits_for() {
         assert_eq!(of(&[]), Ok(0));
         assert_eq!(of(&[("a", None, 5), ("b", None, 3)]), Ok(5));
+        // In any order of the file: a takes 5 s, then b 3 s, then c 2 s.
         for steps in [
             [("a", None, 5), ("a", None, 4), ("b", Some("a"), 3), ("c", Some("b"), 2)],
             [("c", Some("b"), 2), ("b", Some("a"), 3), ("a", None, 4), ("a", None, 5)],

@@ -244,6 +244,7 @@ fn one_side_may_wait_for_another() {
          [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n\
          [[probe]]\nside = 'fourth'\nfrom = ['visitor']\nurl = 'http://origin/'\nduration = '3s'\nafter = 'third'\n";
     let plan = with(tables).unwrap();
+    // 10 s, then the default 30 s of a command, then 2 s and 3 s.
     assert_eq!(plan.duration, Duration::from_secs(45));
     let first = commands(&plan.measurements)[0];
     assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
@@ -459,6 +460,7 @@ fn writers_and_readers_of_keys_are_checked_and_what_they_wrote_is_read_at_the_en
     let plan = kv("keys = 3\nduration = '10s'").unwrap();
     let steps: Vec<_> = plan.measurements.iter().map(|one| one.measures().side()).collect();
     assert_eq!(steps, ["keys", "keys", "keys.last"]);
+    // 10 s, and 1 s for the final reads, which wait for the others.
     assert_eq!(plan.duration, Duration::from_secs(11));
     for (more, expected) in [
         ("keys = 0", "24:8: expected 1 to 1000 keys"),

@@ -30,6 +30,7 @@ fn two_hosts_are_a_world() {
     let layout = layout(TWO).unwrap();
     assert_eq!(layout.ports[0].v4, Ipv4Addr::new(10, 0, 0, 1));
     assert_eq!(layout.ports[1].v6.to_string(), "fd6c:6f6e:6768::2");
+    // 5570 km at 200 000 km/s, with an inflation of 1.5, both ways: 83.6 ms.
     let rtt = layout.rtt(0, 1);
     assert!((rtt.as_secs_f64() - 0.0836).abs() < 0.0005, "{rtt:?}");
 }
@@ -37,6 +38,7 @@ fn two_hosts_are_a_world() {
 #[test]
 fn people_have_a_last_mile_and_longer_ways() {
     let access = format!("{TWO}network = 'access'\n");
+    // 5570 km with an inflation of 2.1 instead of 1.5: 117.0 ms, and 10 ms of last mile.
     let rtt = layout(&access).unwrap().rtt(0, 1);
     assert!((rtt.as_secs_f64() - 0.1270).abs() < 0.0007, "{rtt:?}");
     let fixed = format!("{access}[[link]]\nbetween = ['london', 'newyork']\nrtt = '72ms'\n");

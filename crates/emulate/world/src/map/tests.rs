@@ -35,6 +35,7 @@ const LINK: &str = "[[link]]\nbetween = ['accra', 'abuja']\nrtt = '20ms'\n";
 #[test]
 fn up_to_thirty_cities_all_links_are_drawn() {
     let meshed = draw(&(first(30) + LINK), &Overlay::default());
+    // 30 * 29 / 2 pairs, one of them named.
     assert_eq!((count(&meshed, "path", "generated"), count(&meshed, "path", "given")), (434, 1));
     assert_eq!(count(&meshed, "circle", "city"), 30);
     let crowd = draw(&(first(31) + LINK), &Overlay::default());

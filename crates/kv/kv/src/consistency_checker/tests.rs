@@ -114,6 +114,7 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec(any::<Draw>(), 20..200)
 }
 
+/// A history of key 7: each operation takes 1 s and starts 2 s after the start of the previous one.
 fn history(did: impl IntoIterator<Item = (usize, Did)>) -> Vec<Operation> {
     let at = (1..).step_by(2).map(|second| second * SECOND);
     let operation = |((centre, did), sent)| Operation {
@@ -191,7 +192,10 @@ proptest! {
 
 #[test]
 fn what_was_current_at_any_time_that_the_age_allows_is_right() {
+    // The newer write is acknowledged at 4 s, the read is sent at 5 s: a reported age of 1 s, less than 2 s,
+    // is correct.
     assert_eq!(kinds(&history([(0, put(1)), (0, put(2)), (1, read(1, 1))])), []);
+    // Sent at 9 s, the value must be 5 s old.
     let later =
         |age| history([(0, put(1)), (0, put(2)), (0, read(2, 0)), (0, read(2, 0)), (1, read(1, age))]);
     assert_eq!(kinds(&later(3)), [(Kind::Stale, 4, Some(1))]);

@@ -13,6 +13,7 @@ fn flow(from: &str, to: &str, port: u16, slots: &[(u32, u64, u32)]) -> Flow {
     Flow { from: from.to_owned(), to: to.to_owned(), service: Service::tcp(port), slots, lateness }
 }
 
+/// A journal that starts at 1 s, with slots of 10 ms.
 fn journal() -> Journal {
     Journal {
         start_ns: 1000 * MS,

@@ -99,6 +99,7 @@ mod tests {
         let count = intervals.len() as f64;
         let mean = intervals.iter().sum::<f64>() / count;
         let variance = intervals.iter().map(|interval| (interval - mean).powi(2)).sum::<f64>() / count;
+        // Mean 1/rate, with standard error 1/rate/sqrt(n).
         assert!((mean * 100.0 - 1.0).abs() < 4.0 / count.sqrt(), "{mean}");
         // Variance 1/rate^2; an exponential's fourth central moment is 9/rate^4, so its standard
         // error is sqrt(8/n)/rate^2.

@@ -393,6 +393,7 @@ mod tests {
                 "[{\"origin\":\"https://a.example\",\"fcp\":{\"histogram\":{\"bin\":[{\"start\":0,\"end\":100,\"density\":0.1}]}}}]",
                 "this is CrUX",
             ),
+            // A message of 127 bytes, of the type -65, as Go's documentation takes one apart.
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),

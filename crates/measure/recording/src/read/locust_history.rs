@@ -208,7 +208,7 @@ mod tests {
     fn a_window_of_ten_seconds_counts_once() {
         let kept = read_with(HISTORY, &Options::default()).unwrap();
         assert_eq!(kept.format, Some(Format::LocustHistory));
-        // All up to the 80th percentile: the ranks to ceil(0.8 x 99) = 80.
+        // Of 100 events all up to the 80th percentile took 10 ms: the ranks to ceil(0.8 x 99) = 80.
         let windows: Vec<_> =
             kept.counts.iter().map(|counts| (counts.started_s, counts.length_s, counts.events())).collect();
         assert_eq!(

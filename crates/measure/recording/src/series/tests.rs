@@ -135,6 +135,7 @@ fn what_is_too_large_becomes_a_histogram() {
     let series = read_wanted(format!("latency_ms,started_s\n{rows}"), &wanted).unwrap();
     let Values::Counted { buckets, relative_error } = &series.values else { panic!("counts") };
     assert_eq!((series.read, series.values.count(), &series.started_s), (1000, 1000, &None));
+    // Four digits: half of 1/16384.
     assert_eq!(*relative_error, 0.5 / 16384.0);
     for (bucket, exact) in buckets.iter().zip(1..) {
         let exact = f64::from(exact);
@@ -226,6 +227,7 @@ fn packed_files_are_unpacked_and_bombs_are_not() {
         decode_series(&cut[..cut.len() - 12], Path::new("x.gz"), &Wanted::default()),
         Err(Error::Read { .. })
     ));
+    // 100 MiB of blank lines in 100 KiB.
     let bomb = pack(&vec![b'\n'; 100 << 20]);
     let error = read_as(bomb, None).unwrap_err();
     assert!(error.contains("cannot read on"), "{error}");

@@ -104,6 +104,7 @@ fn one_side_is_described_without_a_verdict() {
     // (100 - 10)/(100 - 1), and its 90th power: 0.000187 of visitors.
     assert!((figures.thin_above - 9000.0 / 99.0).abs() < 1e-12);
     assert!((figures.experienced_thin_above - 0.0188).abs() < 1e-4);
+    // 0.5^(1/90).
     assert!((comparison.percentile_to_watch["50"] - 99.232_795).abs() < 1e-6);
     assert_eq!(compared(Metric::Latency, &[], page()).sides, []);
 }

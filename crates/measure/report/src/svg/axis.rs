@@ -201,6 +201,7 @@ mod tests {
         assert!((low - 0.7586).abs() < 1e-4 && (high - 1318.26).abs() < 0.01);
         assert_eq!(Scale::log([6.0]), Scale::Log { low: 4.0, high: 9.0 });
         assert_eq!(Scale::log([]), Scale::Log { low: 1.0, high: 10.0 });
+        // Values that hardly differ still fill the axis: 100 x 1.0002^0.04 is 100.000 8.
         let Scale::Log { high, .. } = Scale::log([100.0, 100.02]) else { panic!("a log scale") };
         assert!((high - 100.020_8).abs() < 1e-4, "{high}");
     }
@@ -226,6 +227,7 @@ mod tests {
     #[test]
     fn a_linear_scale_begins_at_0_unless_that_is_far() {
         assert_eq!(Scale::linear([10.0, 100.0]), Scale::Linear { low: 0.0, high: 103.6 });
+        // 100 - 4 % of 25.
         assert_eq!(Scale::linear([100.0, 125.0]), Scale::Linear { low: 99.0, high: 126.0 });
         assert_eq!(Scale::linear([-50.0, 50.0]), Scale::Linear { low: -54.0, high: 54.0 });
         assert_eq!(Scale::linear([4.0]), Scale::Linear { low: 0.0, high: 6.0 });
@@ -236,6 +238,7 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers() {
         let scale = Scale::Linear { low: 0.0, high: 103.6 };
+        // Steps of 20 would be 500 x 20/103.6 = 97 apart, so steps of 50.
         assert_eq!(ticks(scale, 500.0, 100.0), [0.0, 50.0, 100.0]);
         assert_eq!(ticks(Scale::Linear { low: -0.3, high: 0.31 }, 600.0, 100.0), [-0.2, 0.0, 0.2]);
         assert_eq!(

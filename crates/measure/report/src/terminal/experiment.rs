@@ -114,6 +114,7 @@ mod tests {
     use super::*;
     use crate::figures::{Axis, Column};
 
+    /// One step per second: ten at 8 Mbit/s, five at 0, the rest at half.
     fn throughput() -> Timeline {
         let rate = |second: u32| match second {
             0..10 => 8.0,

@@ -101,6 +101,7 @@ fn what_was_not_measured_makes_a_range_and_never_the_best_mark() {
     assert_eq!((streaming.class, streaming.class_at_best), (Class::Bad, Class::Good));
     assert_eq!(streaming.missing, [Input::LoadedIncrease]);
     assert_eq!(streaming.class_in_words(), "bad to good");
+    // One direction adds 60 ms, which scores 0; the other may be worse.
     let one = Measured { loaded_down_ms: Some(79.5), ..CLOSE };
     let streaming = Rubric::AIM.score(&one).streaming;
     assert_eq!((streaming.points, streaming.points_at_best), (10, 30));

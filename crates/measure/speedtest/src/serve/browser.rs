@@ -241,6 +241,7 @@ mod tests {
         let body = r#"{"bytes": 1001000, "behind_first": 1000000, "over_ms": 800, "took_ms": 820}"#;
         let outcome = told(body).unwrap();
         assert_eq!(outcome.started, "1970-01-01T01:00:00.000Z");
+        // 8 Mbit over 0.8 s.
         assert_eq!(outcome.download.bps_p90, Some(10e6));
         assert_eq!(outcome.latency.idle_ms.unwrap().p50, 20.0);
         let missing: Vec<_> = outcome.missing.iter().map(|missing| missing.what.as_str()).collect();

@@ -244,6 +244,7 @@ async fn a_late_pages_download_has_the_rate_of_what_was_acknowledged() {
             request = request.header("x-forwarded-for", client);
         }
         let mut body = asking.send(request.body(Body::empty()).unwrap()).await.into_body();
+        // At most 40 MB in 400 ms.
         let began = tokio::time::Instant::now();
         let mut came = 0;
         while let Some(piece) = body.data().await.unwrap() {

@@ -73,8 +73,8 @@ fn said(step: Step) -> String {
 
 #[test]
 fn a_slow_line_is_not_asked_for_large_bodies() {
-    // 10 Mbit/s: two requests of 10 MB (8 s each) start within 15 s. Upload at 1 Mbit/s: 1 MB takes
-    // 8 s.
+    // 10 Mbit/s: 1 MB takes 0.8 s and 10 MB 8 s, of which two start within 15 s. Upload at 1 Mbit/s: 100 KB
+    // take 0.8 s, 1 MB 8 s.
     let Walked { sets, latencies, .. } = walk(&Plan::full(), Line::of([10e6, 1e6]), MOST);
     use Direction::{Download, Upload};
     assert_eq!(
@@ -129,7 +129,8 @@ fn beyond(line: Line, largest: u64) -> Vec<(Direction, u64, u32)> {
 #[test]
 fn a_long_fast_line_gets_larger_bodies_than_the_plan_has() {
     use Direction::{Download, Upload};
-    // 250 MB take 2.4 s and 200 MB 2.0 s, less than the 6 s of 20 round trips. 1 GB takes 8.8 s.
+    // 941 Mbit/s, 300 ms: 250 MB take 2.4 s and 200 MB 2.0 s, less than the 6 s of 20 round trips. 1 GB takes
+    // 8.8 s, 800 MB 7.1 s.
     let long = Line::long(941e6, 300);
     assert_eq!(beyond(long, MOST), [(Upload, 200 * MB, 2), (Upload, 800 * MB, 2), (Download, 1000 * MB, 2)]);
     // 50 MB up take 0.53 s, and 200 MB 1.8 s, of the 2 s of 20 round trips. 250 MB down take 2.2 s.

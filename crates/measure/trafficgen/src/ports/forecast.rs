@@ -42,6 +42,7 @@ mod tests {
 
     #[test]
     fn the_default_range() {
+        // 28 232 ports / 60 s = 470.53 per second; at 1000 per second they last 28.232 s.
         let fast = Forecast::at(1000.0, 28_232);
         assert!((fast.sustainable_per_s - 470.533).abs() < 0.001);
         assert_eq!(fast.exhausted_after_s, Some(28.232));

@@ -35,8 +35,9 @@ fn all(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The half has 200 draws with probability 1/2: 100 odd ports, sd at most sqrt(200 / 4) = 7.07. Six
-/// of them are a share of 0.212.
+/// With the remedies, the first half of 400 ports has 200 draws with probability 1/2: 100 odd ports, with a
+/// standard deviation of at most sqrt(200 / 4) = 7.07. Six standard deviations are 42.4 ports or a share of
+/// 0.212, exceeded in one of 5 x 10^8 cases.
 #[track_caller]
 fn assert_half_is_odd(run: &Run) {
     let odd = run.first_half.odd_share.unwrap();
@@ -50,8 +51,10 @@ fn the_remedies_take_even_and_odd_ports_alike() {
         for strategy in strategies {
             let measurement = measure(&config(strategy), all).unwrap();
             let [run] = &measurement.strategies[..] else { panic!("{measurement:?}") };
+            // 95 % of 400 ports; 200 before half of them were used, 180 after.
             assert_eq!((measurement.ports, run.reached_share), (400, 0.95), "{run:?}");
             assert_eq!((run.first_half.n, run.second_half.n, run.last.n), (200, 180, 20), "{run:?}");
+            // The last 5 % start at 90 %: 19 intervals of 20 ports.
             assert!(run.by_fill.iter().map(|fill| fill.n).eq([20; 19]), "{run:?}");
             assert!(run.errors.is_empty() && !run.is_partial && run.duplicates.is_none(), "{run:?}");
             assert_half_is_odd(run);
@@ -118,6 +121,8 @@ fn who_stops_it_keeps_what_was_measured() {
         let before = measure(&config(Strategy::FullRange), |_| ControlFlow::Break(())).unwrap();
         assert!(before.strategies[0].is_partial && before.strategies[0].connects_per_s.is_none());
         let is_second = AtomicBool::new(false);
+        // The second call of `watch` is at least 100 ms after the first, with some ports used and 28 000
+        // left.
         let strategies = vec![Strategy::FullRange, Strategy::RandomBind];
         let config =
             Config { strategies, share: Probability::ONE, range: None, ..config(Strategy::FullRange) };
@@ -231,6 +236,7 @@ fn summary_of(connects: Vec<Connect>, ports: Ports) -> Run {
 
 #[test]
 fn the_step_of_parity_is_named() {
+    // 50 even ports with 10 us each, then 50 odd ones with 190 us.
     let port = |held: usize| u16::try_from(if held < 50 { 2 * held } else { 2 * held - 99 }).unwrap();
     let connects = (0..100).map(|held| made(held, if held < 50 { 10 } else { 190 }, 1000 + port(held)));
     let run = summary(connects.collect(), 100);
@@ -239,6 +245,7 @@ fn the_step_of_parity_is_named() {
         "when half the range is used a connect becomes 19.0x slower (median 10 us -> 190 us): all even ports are taken"
     );
     assert_eq!((run.first_half.odd_share, run.second_half.odd_share), (Some(0.0), Some(1.0)));
+    // 100 in 10 ms.
     assert_eq!((run.connects_per_s, run.waited_for_cpu_share), (Some(10_000.0), Some(0.2)));
     assert_eq!(run.forecast.unwrap().exhausted_after_s, Some(0.01));
     assert_eq!(run.by_fill.len(), 20);
@@ -279,6 +286,7 @@ fn a_measurement_says_how_many_ports_were_taken_before_it() {
             move || listener.incoming().take(281).map(Result::unwrap).collect::<Vec<_>>()
         });
         let measurement = measure(&config, all).unwrap();
+        // 100 of 400, and 280 more until 95 % are used; one more connection checked the destination.
         assert_eq!((measurement.taken_before, measurement.waiting_before), (100, 0));
         let run = &measurement.strategies[0];
         assert_eq!((run.reached_share, run.first_half.n + run.second_half.n), (0.95, 280), "{run:?}");
@@ -323,6 +331,7 @@ fn samples_are_few_and_keep_failures() {
     let mut connects: Vec<_> = (0..4001).map(|held| made(held, 1, 1)).collect();
     connects.push(Connect { outcome: Outcome::Error(Errno::EADDRINUSE), ..made(4001, 1, 1) });
     let samples = summary(connects, 5000).samples;
+    // 4002 / 2000, rounded up, is every third: 1334, and the failed one, the 4002nd.
     assert_eq!(samples.len(), 1335);
     assert_eq!(samples.last().unwrap().error.as_deref(), Some("EADDRINUSE"));
 }

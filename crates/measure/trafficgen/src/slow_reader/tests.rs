@@ -192,6 +192,7 @@ fn a_recording_has_what_was_promised_and_can_be_read_again() {
 fn a_limited_rate_is_not_exceeded() {
     let server = Server::start(Serving::default());
     let recording = run(&server.address, &reading(&phase("slow", "800Kbit", 300)));
+    // 800 Kbit/s in 300 ms are 30 000 bytes; a reader without CPU time misses some.
     let bytes = recording.summary.bytes;
     assert!((1..=30_000).contains(&bytes), "{bytes}");
     assert!(recording.summary.slow_mbps.is_some_and(|rate| rate <= 0.8), "{:?}", recording.summary);
@@ -331,6 +332,7 @@ fn mistakes_are_named_with_the_remedy() {
         ),
         (with(|reading| reading.buffer = Bytes(0)), "a buffer cannot have 0B", "1B to 1GiB"),
         (with(|reading| reading.rcvbuf = Some(Bytes(0))), "nothing fits into 0 bytes", "1B or more"),
+        // 3600 s at 1 ms are more than a million samples.
         (
             with(|reading| {
                 reading.length = Some(Duration::from_secs(3600));

@@ -265,6 +265,7 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
     let server = serving(brief(), endless);
     let mut idle = Rude::connect(&server, &[]).await;
     while idle.next().await.is_some() {}
+    // SETTINGS_INITIAL_WINDOW_SIZE of 0, and of 20 000 bytes, with an endless response body.
     for (window, pieces) in [(0_u32, 0), (20_000, 2)] {
         let mut reader = Rude::connect(&server, &[&[0, 4][..], &window.to_be_bytes()].concat()).await;
         reader.say(&get(1)).await.unwrap();

@@ -30,6 +30,7 @@ pub fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     [&[kind][..], &length.to_be_bytes(), payload].concat()
 }
 
+/// Connects with keep-alive and a window of 10 000 bytes per stream.
 pub async fn connect(server: &Serving) -> (Endpoint, Connection) {
     let mut transport = TransportConfig::default();
     transport.keep_alive_interval(Some(Duration::from_millis(20)));

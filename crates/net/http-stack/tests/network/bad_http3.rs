@@ -67,6 +67,7 @@ async fn each_breach_of_the_protocol_has_its_name() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_header_without_end_is_given_up_early() {
+    // A HEADERS frame, and a frame of an unknown type, of 1 GB: the length takes 8 bytes.
     let length = (0xc0 << 56 | 1_u64 << 30).to_be_bytes();
     for kind in [1, 0x21] {
         let (origin, sent) = server([&[kind][..], &length, &[0, 0]].concat(), vec![0; 65_536]);

@@ -1,7 +1,10 @@
 //! Captured messages of five kernels compared with the output of `ss` at the same moment, and truncated
 //! messages.
 //!
-//! `ss` is that of iproute2 7.3.0.
+//! The near end of a connection sent 2 000 000 bytes and the far end read them; then the far end sent and the
+//! near end did not read. Linux 5.10, 6.1, 6.12 and 7.3 are Debian's, with 10 ms of netem each way on
+//! loopback; on 6.18 loopback only. `ss` is that of iproute2 7.3.0. Only time-dependent values changed
+//! between the message and the query of ss.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -69,6 +72,7 @@ fn what_the_programs_did_is_told() {
                 assert_eq!(u64::from(seen.receive_queue), info.bytes_received, "{case}: nothing was read");
             } else {
                 assert_eq!(info.bytes_received, 2_000_000, "{case}");
+                // 300 000 bytes were written.
                 assert_eq!(u64::from(seen.send_queue), 300_000 - info.bytes_acked, "{case}");
                 assert_eq!((info.notsent_bytes, info.snd_wnd), (seen.send_queue, Some(0)), "{case}");
                 assert!(info.rwnd_limited_us <= info.busy_time_us, "{case}");

@@ -13,6 +13,8 @@ use crate::{
 const LOOKS: u32 = 51;
 const MSS: u32 = 1448;
 
+/// A connection over 100 ms, with sample `n` modified by `change`. It sends a thousand segments per second,
+/// which is the congestion window of 100 in each round trip, and more data is queued.
 fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
     seen(|n, socket, info| {
         socket.send_queue = 200 * MSS;
@@ -126,6 +128,7 @@ fn a_congestion_window_that_nothing_else_explains() {
     assert_eq!(said.shares.unwrap().congestion_window, 1.0);
 }
 
+/// Times counted by the kernel: 200 ms idle, 500 ms limited by the window, 100 ms by the buffer, 200 ms rest.
 #[test]
 fn the_kernel_divides_the_time() {
     let seen = sender(|n, _, info| {
@@ -147,6 +150,8 @@ fn the_kernel_divides_the_time() {
     assert_eq!(said.limit, Limit::ReceiverWindow);
 }
 
+/// The kernel counts 30 % for the window and 20 % for the buffer, independent of other conclusions: BBR
+/// derives its rate from the window, and the buffer is full in every sample.
 #[test]
 fn shares_are_the_kernel_s_whatever_limits() {
     let counted = |window: u64, buffer: u64| {
@@ -178,6 +183,8 @@ fn shares_are_the_kernel_s_whatever_limits() {
     assert!((said.limit_share.unwrap() - 1.0).abs() < 1e-9, "{said:?}");
 }
 
+/// A window of 150 000 bytes and a buffer for 146 000: each of them is full for a part of the time, and 1.448
+/// MB/s * 101 ms are 146 KB.
 #[test]
 fn two_limits_that_are_close_are_both_named() {
     let two = |window: u32, windowed: u64| Seen {
@@ -233,6 +240,7 @@ fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
     expect(closed, Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
 }
 
+/// 200 bytes are in flight and 199 wait for their acknowledgement, which arrives 40 ms later.
 #[test]
 fn small_pieces_wait_only_where_the_program_does_not_forbid_it() {
     let small = |has_no_delay: Option<bool>, received: u32, rtt_us: u32| Seen {
@@ -414,6 +422,7 @@ fn a_window_is_small_because_of_its_buffer_or_of_its_reader() {
         })
     };
     let steady = expect(held(|_| 80_480), Limit::ReceiverWindow, &[Kind::SmallWindow]);
+    // 80 480 bytes in 101 ms.
     assert!(steady.finding.evidence[1].contains("allows at most 6.37 Mbit/s"), "{steady:?}");
     assert!(steady.finding.advice.contains("Kafka") && steady.finding.is_inferred);
     expect(held(|n| 50_000 + n * 1000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
@@ -533,6 +542,7 @@ fn loss_is_blamed_where_the_path_is_not_full() {
         })
     };
     let lost = expect(repeated(4, 101_000, None), Limit::Loss, &[Kind::Loss]);
+    // 1448 bytes * 8 / 101 ms * sqrt(1.5) / sqrt(4 %).
     assert!(lost.finding.evidence[3].ends_with("Reno gets about 702 Kbit/s"), "{lost:?}");
     assert!(lost.finding.advice.contains("congestion_control=bbr"));
     expect(repeated(4, 180_000, None), Limit::Path, &[Kind::PathRate]);
@@ -612,6 +622,7 @@ fn data_that_waits_for_long_in_the_sender_is_said_beside_the_limit() {
         info.rtt_us = 180_000;
     });
     let said = expect(waiting, Limit::Path, &[Kind::PathRate, Kind::UnsentData]);
+    // 724 KB at 1.448 MB/s.
     assert!(said.also[0].sentence.contains("is sent only after 500 ms"), "{said:?}");
 }
 
@@ -622,6 +633,7 @@ fn a_receiver_knows_its_program_and_its_window() {
         (socket.receive_queue, info.rcv_wnd) = (100_000 + n * 10, Some(64_000));
     });
     expect(unread, Limit::ReceiverApplication, &[Kind::ReadsSlowly]);
+    // 1.448 MB/s * 100 ms are 145 KB: 90 % of one window, a third of the other.
     let window = |size| receiver(move |_, _, info| info.rcv_wnd = Some(size));
     expect(window(160_000), Limit::ReceiverWindow, &[Kind::FixedReceiveBuffer]);
     expect(window(430_000), Limit::OtherEnd, &[Kind::OtherEnd]);
@@ -651,6 +663,8 @@ fn a_receive_buffer_is_fixed_at_its_most_or_kept_from_growing() {
     assert_eq!(not_tuned.finding.kind, Kind::ReceiveBufferDoesNotGrow);
 }
 
+/// The same two settings of a guide on two kernels: 16 MiB are less than 6.18's default and more than 5.15's,
+/// which obeys the scale.
 #[test]
 fn advice_depends_on_the_kernel() {
     let at_most = || {

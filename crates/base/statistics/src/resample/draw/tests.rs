@@ -66,7 +66,9 @@ fn one_sample_is_drawn_binomially_often() {
 
 #[test]
 fn counts_vary_and_repel_each_other_as_they_should() {
-    // Four standard errors of sqrt(2/20000).
+    // Variance n p (1 - p) and covariance -n p q, with cells of every kind of sampler: tables, several
+    // tables for one bucket, rejection, and further rounds. 20000 resamples give a variance to within
+    // sqrt(2/20000) = 1 %: four of those.
     let sides = [ramp(50_000), counted(&[3, 1000, 12_345, 70_000]), counted(&[1 << 40, 3 << 40, 1 << 41, 5])];
     for side in sides {
         let draw = independent(&side);

@@ -175,8 +175,10 @@ pub(super) const WAYS: [Way; 29] = [
     },
     Way { name: "unsent", at_sender: ("path", &["path_rate", "unsent_data"]), ..FREE },
     Way { name: "unsent-bounded", sends: "control=bbr notsent=131072", never: &["unsent_data"], ..FREE },
-    // CoDel drops a packet of a long queue. The time between losses is K = cbrt(0.3 W / 0.4) = 3.7
-    // s (RFC 9438) with W = 69 segments; in the first of these seconds the queue is empty.
+    // A queue of 5 ms: CoDel drops a packet when the queue is longer for a while, and CUBIC reduces its
+    // window. Between two losses it fills the path. The time between losses is K = cbrt(0.3 W / 0.4) = 3.7 s
+    // (RFC 9438) with W = 69 segments, which fill 20 Mbit/s x 40 ms. In the first of these seconds the queue
+    // is empty, so the sampling must be longer.
     Way {
         name: "codel",
         path: "rtt = \"40ms\"\nrate = \"20Mbit\"\naqm = \"codel\"",

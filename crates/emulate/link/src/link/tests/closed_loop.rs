@@ -2,10 +2,12 @@
 
 use super::*;
 
-/// Mathis et al. 1997: a Reno sender reaches `MSS / RTT * C / sqrt(p)`, C = 1.22 for periodic and
-/// 1.31 for independent losses.
+/// Mathis, Semke, Mahdavi, Ott 1997: a Reno sender with an acknowledgement per segment (b = 1) reaches `MSS
+/// / RTT * C / sqrt(p)`. C is sqrt(3/2) = 1.22 for periodic losses, and 1.31 for independent losses (Ott,
+/// Kemperman, Mathis 1996). 100 ms, p = 0.001 and 1460 bytes: 4.5 to 4.8 Mbit/s.
 ///
-/// A super-packet that drew only once would be sqrt(40) times as fast.
+/// If a super-packet were lost as a whole, or drew only once, it would lose 40 times less often and be
+/// sqrt(40) times as fast.
 #[test]
 fn reno_reaches_what_mathis_says() {
     let config = Config {

@@ -5,6 +5,7 @@ use crate::Discipline;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
+/// 12 Mbit/s, a packet of 1500 bytes per millisecond, and an unlimited queue.
 fn managed(discipline: Discipline) -> Config {
     Config { discipline, queue: Limit::Packets(1_000_000), ecn: true, ..config("12Mbit") }
 }
@@ -54,6 +55,7 @@ fn codel_marks_those_who_understand_marks() {
 
 #[test]
 fn codel_leaves_a_burst_alone() {
+    // 90 packets every 100 ms: up to 90 ms of queue, but the queue is empty again before an interval ends.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     for burst in 0..50 {
         for _ in 0..90 {
@@ -78,6 +80,7 @@ fn codel_leaves_the_last_packet_alone() {
 
 #[test]
 fn codel_remembers_the_rate_that_was_needed() {
+    // The overload pauses from 500 ms to 1000 ms, long after its queue has drained, and then resumes.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for half in (0..1000).chain(2000..3000) {
@@ -99,6 +102,7 @@ fn codel_remembers_the_rate_that_was_needed() {
 
 #[test]
 fn codel_drops_one_segment_of_a_super_packet() {
+    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond, as above.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for i in 0..100 {
@@ -143,7 +147,7 @@ fn a_sparse_flow_waits_for_a_quantum_at_most() {
     }
     link.advance(FOREVER, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
     assert_eq!(sparse, 200);
-    // A turn is up to two segments of 1 ms each; then its own 150 bytes are 0.1 ms.
+    // A turn of 1514 bytes is up to two segments of 1500, 1 ms each; then its own 150 bytes are 0.1 ms.
     assert!(worst <= MILLISECOND * 21 / 10, "{worst:?}");
     assert!(worst >= MILLISECOND / 10);
 }

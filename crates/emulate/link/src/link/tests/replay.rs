@@ -31,7 +31,9 @@ fn the_file_1_is_12_mbit() {
 
 #[test]
 fn a_packet_may_span_opportunities_and_leaves_with_its_last_byte() {
+    // 1000 at 1 ms; 500 of the next with it and 500 at 2 ms, and the third fits after that.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[1000; 3]), [1000, 2000, 2000]);
+    // 4000 bytes need three opportunities; the last 500 bytes of the third carry most of the next packet.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[4000, 600]), [3000, 4000]);
 }
 
@@ -39,6 +41,7 @@ fn a_packet_may_span_opportunities_and_leaves_with_its_last_byte() {
 fn an_unused_opportunity_is_wasted() {
     let mut link = Link::new(recorded("1"), 1);
     assert_eq!(arrivals(&mut link, 5200, &[1500]), [6000]);
+    // The rest of 6 ms is wasted too: 100 bytes are sent there, the next 1500 at 7 ms and not across both.
     let mut link = Link::new(recorded("1"), 1);
     assert_eq!(arrivals(&mut link, 5200, &[100]), [6000]);
     assert_eq!(arrivals(&mut link, 6000, &[1500]), [7000]);
@@ -52,6 +55,7 @@ fn what_arrives_with_an_opportunity_has_missed_it() {
 
 #[test]
 fn a_trace_repeats_with_its_outages() {
+    // Opportunities at 2, 2 and 10 ms, then at 12, 12, 20, 22, ...
     let mut link = Link::new(recorded("2\n2\n10"), 1);
     assert_eq!(arrivals(&mut link, 0, &[1500; 7]), [2000, 2000, 10_000, 12_000, 12_000, 20_000, 22_000]);
     let day_us = 86_400_000_000;
@@ -62,6 +66,8 @@ fn a_trace_repeats_with_its_outages() {
 fn framing_rides_on_top_of_an_opportunity() {
     let mut link = Link::new(Config { overhead: 38, ..recorded("1") }, 1);
     assert_eq!(arrivals(&mut link, 0, &[1500; 3]), [1000, 2000, 3000]);
+    // Framing counts for each packet: (100 + 38) of 1538 bytes, so that eleven of them fit and a twelfth
+    // does not.
     let mut link = Link::new(Config { overhead: 38, ..recorded("1") }, 1);
     assert_eq!(arrivals(&mut link, 0, &[100; 12])[10..], [1000, 2000]);
 }
@@ -73,6 +79,7 @@ fn the_packet_in_transit_is_not_in_the_queue() {
         link.offer(Duration::ZERO, arrival(Packet::single(2000)), &mut |(), _| {});
     }
     assert_eq!(link.counters().overflowed.segments, 1);
+    // From 1 ms to 2 ms the first is in transmission, so there is room for one.
     for _ in 0..2 {
         link.offer(Duration::from_micros(1500), full(), &mut |(), _| {});
     }

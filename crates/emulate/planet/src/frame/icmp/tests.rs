@@ -31,7 +31,8 @@ fn quote(error: &[u8], version: u8) -> &[u8] {
 
 #[test]
 fn a_ping_of_windows_is_answered_with_the_checksum_that_everybody_has_seen() {
-    // The checksums are those of a captured message.
+    // Identifier 1, sequence number 1 and 32 bytes a..w, a..i: checksums 0x4d5a and 0x555a in any capture of
+    // it.
     let request = [&[8, 0, 0x4d, 0x5a, 0, 1, 0, 1][..], b"abcdefghijklmnopqrstuvwabcdefghi"].concat();
     let frame = icmp(4, &request);
     assert_eq!(message(&frame, 4), request);
@@ -109,7 +110,7 @@ fn a_quote_is_of_one_segment_and_fits() {
         let error = time_exceeded(router(version), &Sample::new(version, TCP, 50_000, 1400).frame()).unwrap();
         assert_eq!(error.len(), VIRTIO_HEADER + longest);
         let quote = quote(&error, version);
-        // Independent of the quoted length.
+        // 32 bytes of TCP header and 1400 of payload, independent of the quoted length.
         let length = if version == 4 { &quote[2..4] } else { &quote[4..6] };
         assert_eq!(u16::from_be_bytes([length[0], length[1]]), if version == 4 { 20 } else { 0 } + 1432);
         assert_eq!(quote[header + 13] & 1, 0, "FIN is on the last segment");

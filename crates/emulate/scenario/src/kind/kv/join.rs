@@ -143,8 +143,10 @@ mod tests {
     #[test]
     fn recordings_that_began_at_different_times_are_on_one_clock() {
         let mut joined = Joined::default();
+        // Acknowledged at 1000 + 90 + 10 = 1100 and at 1200.
         joined.write(&sample(200, 90, Some(1)), 1000);
         joined.write(&sample(200, 190, Some(2)), 1000);
+        // Sent at 500 + 750 = 1250, when version 2 is 50 old; a 404 at 1150 is 50 behind version 1.
         joined.read("far", &sample(200, 750, Some(1)), 500);
         joined.read("far", &sample(404, 650, None), 500);
         joined.read("far", &sample(200, 800, Some(2)), 500);

@@ -164,6 +164,7 @@ mod tests {
         let pinged = counted(&[(0, Some(11)), (1, Some(77)), (0, Some(10))]);
         assert_eq!((pinged.sent, pinged.received, pinged.pairs), (3, 3, 2));
         let error = pinged.error_ms.unwrap();
+        // |11 - 10|, |77 - 80| and 0.
         assert_eq!((error.p50, error.max), (1.0, 3.0));
         assert!((error.mean - 4.0 / 3.0).abs() < 1e-12, "{}", error.mean);
         assert_eq!(error.p99, None);

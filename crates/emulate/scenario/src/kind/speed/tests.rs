@@ -24,6 +24,7 @@ fn test(protocol: Protocol) -> Speed {
     }
 }
 
+/// 10 Mbit/s down and nothing up; 20 ms idle, 320 ms during a download.
 fn seen() -> Seen {
     let sample = |during, ms| Sample { at_s: 0.0, during, on: On::Separate, ms };
     let idle = |ms| Sample { on: On::Same, ..sample(During::Idle, ms) };

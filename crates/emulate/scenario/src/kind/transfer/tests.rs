@@ -55,6 +55,7 @@ fn without_a_receipt_nobody_knows_what_was_lost() {
     }
 }
 
+/// One point per second: ten at 8 Mbit/s, five at 0, the rest at half the rate.
 fn transfer(side: &str) -> TransferResult {
     let bytes = |second: u32| match second {
         0..10 => 1_000_000,
@@ -86,6 +87,7 @@ fn throughput_and_what_happened_meanwhile_are_one_chart() {
     assert!(row.contains("4.40 Mbit/s   5.25 s at 9.90 s   12 B"), "{row}");
     assert!(row.contains("61.0 s   4.26 MB   mptcp, 2 subflows"), "{row}");
     let [Panel::Timeline(timeline)] = &figures.panels[..] else { panic!("{:?}", figures.panels) };
+    // 60 s in 60 points: one second each.
     let line = &timeline.lines[0];
     let steps: Vec<f64> = line.y.iter().flatten().copied().collect();
     assert_eq!((line.x[1], line.x.last(), steps.len()), (1.0, Some(&61.0), 62));

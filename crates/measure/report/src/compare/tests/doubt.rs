@@ -64,12 +64,14 @@ fn a_sure_one_has_a_star() {
     assert!(comparison.verdict.unwrap().headline.starts_with("fast is 20.0 ms ("));
 }
 
+/// 20 000 samples within 5 ms of each other.
 fn spread_values(from: f64) -> Vec<f64> {
     (0..20_000).map(|i| from + 5.0 * hash(i, 3)).collect()
 }
 
 #[test]
 fn the_word_and_the_percentage_come_from_one_rule() {
+    // Means differ by 0 to 60 %: every word from undecided to sure.
     for shift in 0..13 {
         let mut other = drawn("other", 120, 8);
         other.distribution = Distribution::new(

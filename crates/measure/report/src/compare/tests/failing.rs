@@ -115,6 +115,7 @@ fn failures_have_gates() {
             Question { thresholds: vec![text.parse().unwrap()], ..Question::new(Metric::Latency, ten()) };
         compare(&question, &sides).unwrap().comparison.thresholds.remove(0)
     };
+    // 4 % of requests, and 40 % of pages.
     assert!(judged("failed above 5%").holds && !judged("failed above 3%").holds);
     assert!(judged("experienced.failed above 50%").holds && !judged("experienced.failed above 20%").holds);
     let more = judged("experienced.failed surely worse");

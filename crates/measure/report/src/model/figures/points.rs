@@ -100,11 +100,13 @@ mod tests {
 
     #[test]
     fn points_on_one_spot_are_one_and_are_counted() {
+        // 28 000 connects of 12 us: as many cells as there are across, and the last one at the end.
         let crowd = (0..28_000_u32).map(|i| (f64::from(i) / 27_999.0, 12.0));
         let points = Points::new("even", crowd, (Scale::Share, Scale::Log));
         assert_eq!((points.count, points.x.len()), (28_000, 551));
         assert!(points.x.is_sorted());
         assert_eq!((points.x[0], points.x[550]), (0.0, 1.0));
+        // All points of a grid as fine as ours stay: 10 x 10.
         let grid = (0..100_u32).map(|i| (f64::from(i % 10), f64::from(i / 10)));
         assert_eq!(Points::new("grid", grid, (Scale::Linear, Scale::Linear)).x.len(), 100);
     }

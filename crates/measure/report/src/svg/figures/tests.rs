@@ -140,7 +140,8 @@ fn labels_cannot_leave_their_text_and_an_invalid_run_says_so() {
 
 #[test]
 fn a_crowd_of_points_stays_small() {
-    // Noise that fills its frame of 775 by 330: at most 260 x 110 spots of size 3, 10 letters each.
+    // A class of noise that fills its frame: 837 - 62 = 775 by about 330 units are at most 260 x 110 spots
+    // of size 3, and each takes at most 10 letters, "M837 447h0".
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let crowd = (0..200_000_u32).map(|i| (noise(i), noise(i.wrapping_mul(7) + 1)));
     let panel = Scatter::new("noise", Axis::share("x"), Axis::share("y")).class("all", crowd);

@@ -49,6 +49,7 @@ fn bytes(account: &Account) -> Vec<u64> {
 #[test]
 fn the_published_reader_takes_a_share_of_its_best_second() {
     let account = read(Pace::new(&programme(&[("unlimited", 2000), ("5% of best", 3000)]), None), steady);
+    // 1000 polls of 100 bytes; the first has no data. The slow seconds read 5 % of the best.
     assert_eq!(bytes(&account), [99_900, 100_000, 5000, 5000, 5000]);
     assert_eq!(account.runs.iter().map(|run| run.bytes).collect::<Vec<_>>(), [199_900, 15_000]);
     assert_eq!(account.runs[1].at, ms(2000));
@@ -59,6 +60,7 @@ fn the_published_reader_takes_a_share_of_its_best_second() {
 fn what_lies_in_the_queue_after_a_slow_phase_is_read_at_once_and_becomes_the_best() {
     let phases = [("unlimited", 1000), ("5% of best", 1000), ("unlimited", 1000), ("5% of best", 1000)];
     let account = read(Pace::new(&programme(&phases), None), steady);
+    // 99 900 and 5 % of it; then all bytes received so far; then 5 % of that.
     assert_eq!(bytes(&account), [99_900, 4995, 299_900 - 99_900 - 4995, 9750]);
 }
 
@@ -76,6 +78,7 @@ fn a_length_repeats_a_programme_and_cuts_it() {
 
 #[test]
 fn a_limited_rate_is_met_to_the_byte_in_steps() {
+    // 8008 bit/s are 10.01 bytes per 10 ms: a step allows 10 or 11.
     let mut pace = Pace::new(&programme(&[("8008bit", 2500)]), None);
     let (mut now, mut steps) = (Duration::ZERO, Vec::new());
     while let Some(allow) = pace.next(now) {
@@ -98,6 +101,7 @@ fn what_a_step_could_not_read_is_not_made_up_for() {
 
 #[test]
 fn a_pause_is_the_longest_time_without_a_byte_that_the_reader_wanted() {
+    // Nothing for 150 ms, then a byte at 150, 180 and 400 ms, then nothing.
     let come = |now| [150, 180, 400].into_iter().filter(|at| now >= ms(*at)).count() as u64;
     let programme = programme(&[("unlimited", 500), ("stop", 300), ("unlimited", 200)]);
     let account = read(Pace::new(&programme, None), come);

@@ -10,6 +10,7 @@ use crate::{
 
 const MSS: u32 = 1448;
 
+/// A second of a connection over 100 ms that always has data to send; 2000 of its segments arrive.
 fn sender(port: u16, change: impl Fn(u32, &mut Info)) -> Seen {
     let [local, remote] = [("10.0.0.1", port), ("10.0.0.2", 80)]
         .map(|(address, port)| (address.parse::<std::net::IpAddr>().unwrap(), port).into());
@@ -75,10 +76,12 @@ fn limit_with_bbr(bandwidth: u64, change: impl Fn(u32, &mut Info)) -> Limit {
 #[test]
 fn losses_of_long_ago_are_not_to_blame() {
     assert_eq!(limit(|_, info| info.total_retrans = 520), Limit::CongestionWindow);
+    // 0.1 %, so 2 are expected: no loss is not significant.
     assert_eq!(limit(|_, info| info.total_retrans = 52), Limit::Loss);
     assert_eq!(limit(|n, info| info.total_retrans = 500 + n), Limit::Loss);
 }
 
+/// 120 ms, and 100 ms without a queue, minus 3 ms of variation: a queue of 17 % of the round trip.
 #[test]
 fn a_short_queue_says_that_the_path_is_full() {
     assert_eq!(limit(|_, info| info.rtt_us = 120_000), Limit::Path);
@@ -88,7 +91,7 @@ fn a_short_queue_says_that_the_path_is_full() {
     assert_eq!(limit(varying), Limit::CongestionWindow);
 }
 
-/// Segments after a hole are acknowledged only when it is filled.
+/// 2000 segments of 1448 bytes. Segments after a hole are acknowledged only when it is filled.
 #[test]
 fn a_path_carries_what_arrives_not_what_is_acknowledged() {
     let seen = sender(1, |n, info| {
@@ -112,6 +115,8 @@ fn connections_to_one_host_share_what_the_path_carries() {
     }
 }
 
+/// BBR has measured 30 Mbit/s; 23 Mbit/s were sent, and for three tenths of the time there was nothing to
+/// send.
 #[test]
 fn a_program_that_pauses_does_not_fill_the_path_that_bbr_knows() {
     let bbr = |bandwidth: u64, busy_tenths: u64| {
@@ -156,6 +161,10 @@ fn seconds_of(recording: &str) -> Vec<Seen> {
     rows.windows(26).step_by(5).map(second).collect()
 }
 
+/// Recordings on planets of four seconds each, of connections that always have data to send. CUBIC with CoDel
+/// at 20 Mbit/s, over 40 and 100 ms: packets wait in 27 to 100 % of the samples of each second. Random
+/// losses, Reno with 2 % over 100 ms at 20 Mbit/s, CUBIC with 0.5 % and 0.02 % over 40 ms at 20 and 500
+/// Mbit/s: in 0 to 19 %. The result is the same for each second.
 #[test]
 fn every_second_of_a_recording_has_the_same_answer() {
     for (recording, expected) in [

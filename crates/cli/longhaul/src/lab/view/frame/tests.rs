@@ -70,6 +70,7 @@ valid  nothing delivered yet, own drops 0
 fn a_first_look_counts_from_the_beginning() {
     let text = text(&Window { before: None, ..window() }, 80, 30).join("\n");
     assert!(text.contains("rates since it came up"), "{text}");
+    // 7 MB in 723.5 s are 77.4 Kbit/s.
     assert!(text.contains("newyork → paris    77.4 Kbit/s"), "{text}");
 }
 
@@ -78,6 +79,7 @@ fn another_planet_of_the_same_name_begins_anew() {
     let mut window = window();
     window.now.running_s = 2.0;
     let text = text(&window, 80, 30).join("\n");
+    // 11.25 MB in 2 s are 45 Mbit/s.
     assert!(text.contains("rates since it came up") && text.contains("45.0 Mbit/s"), "{text}");
 }
 
@@ -99,8 +101,8 @@ fn a_low_window_has_a_part_of_each_and_says_so() {
     }));
     window.now.faults = (0..50).map(|n| example::fault(n, Fault::default())).collect();
     let text = text(&window, 80, 26);
-    // Faults get a third of 24 rows, links and lines half of the rest each. Four rows are not rows
-    // of a table.
+    // Below the heading, faults get a third of 24 rows, and links and lines half of the rest each. The empty
+    // line, the header, the rule and the last line are not rows of a table: 50 - 4, 51 - 4 and 51 - 4.
     let hidden: Vec<_> = text.iter().filter(|line| line.starts_with("and ")).collect();
     assert_eq!(hidden, ["and 46 more", "and 47 more", "and 47 more"], "{text:#?}");
     assert_eq!(text.len(), 26);
