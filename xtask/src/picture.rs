@@ -1,4 +1,4 @@
-//! Screenshots for the README: the report of the tutorial's comparison, and a speed test.
+//! Pictures for the README: the report of the tutorial's comparison, a map, and a speed test.
 
 use anyhow::Context;
 
@@ -18,6 +18,9 @@ pub(crate) fn picture() -> anyhow::Result<()> {
     let page = folder.path().join("report.html");
     let page = page.to_str().context("the folder for temporary files has no plain name")?;
     run("web", "node", &["scripts/picture.mjs", page, "../docs/pictures/report.png"])?;
+    let map =
+        ["lab", "map", "scenarios/worlds/anycast.toml", "--width", "900", "-o", "docs/pictures/map.svg"];
+    run(".", program, &map)?;
     speed(within, program)
 }
 

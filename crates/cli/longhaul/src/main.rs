@@ -17,6 +17,7 @@ mod output;
 mod ping;
 mod probe;
 mod progress;
+mod quick_build;
 mod run;
 mod serve;
 mod shell;
@@ -39,7 +40,7 @@ static ALLOCATOR: sys::Allocator = sys::Allocator;
 /// Exit codes: 0 success, 1 a claim or a threshold failed or a measurement is invalid, 2 the command could
 /// not run, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(version = quick_build::VERSION, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -15,7 +15,7 @@ use speedtest::{
 };
 use units::{Bytes, show};
 
-use crate::{interrupt::Interrupt, output::say};
+use crate::{interrupt::Interrupt, output::say, quick_build};
 
 /// Serve speed tests: `longhaul speed test URL` from anywhere
 ///
@@ -105,6 +105,7 @@ impl Serve {
         };
         let has_operator = config.operator.is_some();
         let ready = |ready: &serve::Ready| {
+            quick_build::note();
             for address in &ready.addresses {
                 say(&format!("listening on {scheme}://{address}/"));
             }
