@@ -35,13 +35,15 @@ const FORM: Form = Form {
         ("kb", 1e3),
         ("mb", 1e6),
         ("gb", 1e9),
+        ("tb", 1e12),
         ("kib", 1024.0),
         ("mib", 1024.0 * 1024.0),
         ("gib", 1024.0 * 1024.0 * 1024.0),
+        ("tib", 1024.0 * 1024.0 * 1024.0 * 1024.0),
     ],
-    expected: "B, KB, MB, GB, KiB, MiB, GiB",
+    expected: "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
     example: "\"64KB\"",
-    limit: "an amount must be from 0B to 1000000GB",
+    limit: "an amount must be from 0B to 1000TB",
     most: 1e15,
 };
 
@@ -53,6 +55,8 @@ mod tests {
     fn decimal_and_binary_units() {
         assert_eq!("64KB".parse(), Ok(Bytes(64_000)));
         assert_eq!("64KiB".parse(), Ok(Bytes(65_536)));
+        assert_eq!("2TB".parse(), Ok(Bytes(2_000_000_000_000)));
+        assert_eq!("1TiB".parse(), Ok(Bytes(1 << 40)));
         assert_eq!("1.5 MB".parse(), Ok(Bytes(1_500_000)));
     }
 

@@ -6,10 +6,10 @@ use serde::{Deserializer, Serializer};
 
 use crate::{Error, number::Form, text::Text};
 
-/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, with nanosecond
+/// Reads "300ms", "1.5s", "20us", "2min", "1h30m". Not negative, at most ten years, with nanosecond
 /// resolution.
 pub fn parse(text: &str) -> Result<Duration, Error> {
-    FORM.parse(text).map(|nanos| {
+    FORM.parse_sum(text).map(|nanos| {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -100,10 +100,17 @@ mod tests {
             ("7ns", 7),
             ("2min", 120_000_000_000),
             ("2m", 120_000_000_000),
+            ("1h30m", 5_400_000_000_000),
+            ("1d 2h 3s", 93_603_000_000_000),
         ] {
             assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
         }
         assert!(parse("-3ms").unwrap_err().to_string().contains("out of range"));
+        assert!(parse("9y").unwrap_err().to_string().contains("ns, us, ms"));
+        for text in ["30m1h", "1h1h", "1h-3m", "1h30", "1h m", "5y1h", "3650d1h 99999d"] {
+            let message = parse(text).unwrap_err().to_string();
+            assert!(message.contains(text), "{message}");
+        }
         assert!(parse("3").unwrap_err().to_string().contains("no unit"));
         assert!(parse("").unwrap_err().to_string().contains("\"300ms\""));
     }

@@ -21,6 +21,12 @@ pub enum Error {
         /// The valid units.
         expected: &'static str,
     },
+    /// Several parts in another order than from the largest unit to the smallest.
+    #[error("\"{text}\" is not a sum of parts from the largest unit to the smallest, such as \"1h30m\"")]
+    Order {
+        /// The text.
+        text: String,
+    },
     /// The number is negative or too large.
     #[error("\"{text}\" is out of range: {limit}")]
     Range {

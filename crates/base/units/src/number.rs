@@ -35,9 +35,49 @@ impl Form {
         Ok(value)
     }
 
+    /// As [`Self::parse`], or a sum of several parts with units from the largest to the smallest.
+    pub(crate) fn parse_sum(&self, text: &str) -> Result<f64, Error> {
+        let parts = parts(text.trim());
+        if parts.len() < 2 {
+            return self.parse(text);
+        }
+        let (mut sum, mut smallest) = (0.0, f64::INFINITY);
+        for part in parts {
+            let unit =
+                part.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim();
+            let value = self.parse(part).map_err(|error| match error {
+                Error::Unit { expected, .. } => {
+                    Error::Unit { text: text.to_owned(), unit: unit.to_owned(), expected }
+                }
+                Error::NotANumber { .. } | Error::Range { .. } | Error::Order { .. } => order(text),
+            })?;
+            let scale = self.scale(unit).filter(|&scale| scale < smallest).ok_or_else(|| order(text))?;
+            (sum, smallest) = (sum + value, scale);
+        }
+        if sum > self.most { Err(Error::Range { text: text.to_owned(), limit: self.limit }) } else { Ok(sum) }
+    }
+
     fn scale(&self, unit: &str) -> Option<f64> {
         self.units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|&(_, scale)| scale)
     }
+}
+
+fn order(text: &str) -> Error {
+    Error::Order { text: text.to_owned() }
+}
+
+/// Splits where a digit follows a unit.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut has_unit) = (Vec::new(), 0, false);
+    for (at, letter) in text.char_indices() {
+        if has_unit && (letter.is_ascii_digit() || letter == '-' || letter == '.') {
+            parts.push(text[begin..at].trim());
+            (begin, has_unit) = (at, false);
+        }
+        has_unit |= letter.is_alphabetic();
+    }
+    parts.push(&text[begin..]);
+    parts
 }
 
 /// Rounds once, from the decimal text: 0.07/100 would be 0.0007000000000000001.
