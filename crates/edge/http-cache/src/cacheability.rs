@@ -100,7 +100,7 @@ pub fn may_store(
     let is_explicit = !matches!(terms.source, Lifetime::None | Lifetime::Heuristic);
     match *method {
         Method::GET => {}
-        Method::POST if is_own_location && is_explicit && !is_ruled => {}
+        Method::POST if is_own_location && is_explicit && !is_ruled && terms.source != Lifetime::Status => {}
         _ => return Err(NotStored::Method),
     }
     if status.is_informational() || matches!(status.as_u16(), 206 | 304 | 416) {

@@ -14,6 +14,8 @@ use crate::{Control, Time, directives::elements};
 pub enum Lifetime {
     /// The operator's rule.
     Rule,
+    /// The operator's default for responses with this status and without a lifetime.
+    Status,
     /// `s-maxage`.
     SharedMaxAge,
     /// `max-age`.
@@ -31,6 +33,7 @@ impl Lifetime {
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Rule => "the rule's edge_ttl",
+            Self::Status => "the zone's cache_statuses",
             Self::SharedMaxAge => "s-maxage",
             Self::MaxAge => "max-age",
             Self::Expires => "Expires less Date",
@@ -72,6 +75,17 @@ impl Terms {
         };
         let initial_age = initial_age(headers, requested, received);
         Self { lifetime, source, initial_age, received, outdated: None, control }
+    }
+
+    /// Sets the lifetime of a response without one.
+    #[must_use]
+    pub fn or_default(self, ttl: Option<Duration>) -> Self {
+        match ttl {
+            Some(lifetime) if matches!(self.source, Lifetime::None | Lifetime::Heuristic) => {
+                Self { lifetime, source: Lifetime::Status, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// The current age.

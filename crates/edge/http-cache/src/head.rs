@@ -30,9 +30,16 @@ pub struct Head {
 /// Serialises a response without its URL, which is in the key.
 pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
     let Stored { status, headers, terms, selection } = stored;
-    let is_set = [terms.source == Lifetime::Rule, terms.outdated.is_some(), selection.language().is_some()];
-    let flags =
-        is_set.iter().zip([BY_RULE, OUTDATED, LANGUAGE]).map(|(is_set, flag)| u8::from(*is_set) * flag);
+    let is_set = [
+        terms.source == Lifetime::Rule,
+        terms.outdated.is_some(),
+        selection.language().is_some(),
+        terms.source == Lifetime::Status,
+    ];
+    let flags = is_set
+        .iter()
+        .zip([BY_RULE, OUTDATED, LANGUAGE, BY_STATUS])
+        .map(|(is_set, flag)| u8::from(*is_set) * flag);
     let mut bytes = Vec::with_capacity(512);
     bytes.extend([VERSION, flags.sum()]);
     bytes.extend(status.as_u16().to_le_bytes());
@@ -69,7 +76,7 @@ pub fn write(stored: &Stored, subject: &Subject, began: u64) -> Vec<u8> {
 pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
     let mut rest = Rest(bytes);
     let [version, flags] = rest.take(2)?.try_into().ok()?;
-    if version != VERSION || flags > BY_RULE | OUTDATED | LANGUAGE {
+    if version != VERSION || flags > BY_RULE | OUTDATED | LANGUAGE | BY_STATUS {
         return None;
     }
     let status = StatusCode::from_u16(u16::from_le_bytes(rest.take(2)?.try_into().ok()?)).ok()?;
@@ -91,6 +98,7 @@ pub fn read(bytes: &[u8], url: &str, targets: &[HeaderName]) -> Option<Head> {
         initial_age,
         outdated: (flags & OUTDATED > 0).then_some(Time::from_millis(outdated)),
         ..Terms::read(status, &headers, control, ttl, (received, received))
+            .or_default((flags & BY_STATUS > 0).then_some(lifetime))
     };
     let selection = VaryKey::again(selected_by, language);
     let subject = Subject { zone, url: url.to_owned(), tags, groups };
@@ -171,6 +179,7 @@ const VERSION: u8 = 2;
 const BY_RULE: u8 = 1;
 const OUTDATED: u8 = 2;
 const LANGUAGE: u8 = 4;
+const BY_STATUS: u8 = 8;
 
 const MOST_FIELDS: usize = 64;
 
@@ -222,6 +231,16 @@ mod tests {
         let mut plain = head;
         plain.stored.selection = VaryKey::default();
         plain.stored.terms = Terms { outdated: None, ..plain.stored.terms };
+        assert_eq!(read(&written(&plain), URL, &[]), Some(plain.clone()));
+        plain.stored.headers.remove("cache-control");
+        plain.stored.terms = Terms::read(
+            plain.stored.status,
+            &plain.stored.headers,
+            Control::default(),
+            None,
+            (plain.stored.terms.received, plain.stored.terms.received),
+        )
+        .or_default(Some(Duration::from_secs(7)));
         assert_eq!(read(&written(&plain), URL, &[]), Some(plain));
     }
 

@@ -1,5 +1,8 @@
 //! Cache keys.
 
+mod query;
+mod rule;
+
 use std::{
     cmp::Ordering,
     fmt,
@@ -7,20 +10,10 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use http_types::{HeaderMap, HeaderName, Uri, header::COOKIE};
+use http_types::{HeaderMap, Uri, header::COOKIE};
 
+pub use self::rule::KeyRule;
 use crate::path;
-
-/// Parts of a request in its key, in addition to the URL without query.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KeyRule {
-    /// Query parameters, in any order; `None` is the unchanged query.
-    pub query: Option<Vec<String>>,
-    /// Cookies.
-    pub cookies: Vec<String>,
-    /// Header fields.
-    pub headers: Vec<HeaderName>,
-}
 
 /// The URL, and the parts that the rule selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +28,9 @@ impl Key {
     /// method are always included.
     pub fn of(url: &Uri, request: &HeaderMap, rule: &KeyRule) -> Self {
         let mut key = String::with_capacity(USUAL);
-        push_base(&mut key, url);
+        push_base(&mut key, url, rule.host.as_deref());
         key.push_str(url.path());
-        match &rule.query {
-            None => {
-                if let Some(query) = url.query() {
-                    key.push('?');
-                    key.push_str(query);
-                }
-            }
-            Some(names) => push_parameters(&mut key, url.query().unwrap_or_default(), names),
-        }
+        query::push(&mut key, url.query(), rule);
         for name in &rule.cookies {
             for pair in cookies(request, name) {
                 push_bytes(&mut key, &[pair]);
@@ -55,6 +40,9 @@ impl Key {
             for value in request.get_all(name) {
                 push_bytes(&mut key, &[name.as_str().as_bytes(), b":", value.as_bytes()]);
             }
+        }
+        if rule.device {
+            push_bytes(&mut key, &[b"device:", rule::device(request).as_bytes()]);
         }
         for (name, value) in request {
             let (name, value) = (name.as_str(), value.as_bytes());
@@ -105,30 +93,15 @@ impl fmt::Display for Key {
     }
 }
 
-fn push_base(key: &mut String, url: &Uri) {
+fn push_base(key: &mut String, url: &Uri, host: Option<&str>) {
     key.push_str(url.scheme_str().unwrap_or("http"));
     let usual = if key.eq_ignore_ascii_case("https") { 443 } else { 80 };
     key.push_str("://");
-    key.push_str(url.host().unwrap_or_default().trim_end_matches('.'));
+    key.push_str(host.or(url.host()).unwrap_or_default().trim_end_matches('.'));
     key.make_ascii_lowercase();
     if let Some(port) = url.port_u16().filter(|&port| port != usual) {
         key.push(':');
         key.push_str(itoa::Buffer::new().format(port));
-    }
-}
-
-fn push_parameters(key: &mut String, query: &str, names: &[String]) {
-    let chosen = |piece: &str| names.iter().find(|name| is_named(piece, name)).map(String::as_str);
-    // Some origins also separate parameters by `;`, and sorting would reorder these.
-    let chosen = |parameter: &'_ str| parameter.split(';').find_map(chosen);
-    let mut found: Vec<_> =
-        query.split('&').filter_map(|parameter| Some((chosen(parameter)?, parameter))).collect();
-    if !found.iter().any(|(_, parameter)| parameter.contains(';')) {
-        found.sort_by_key(|(name, _)| *name);
-    }
-    for (at, (_, parameter)) in found.iter().enumerate() {
-        key.push(if at == 0 { '?' } else { '&' });
-        key.push_str(parameter);
     }
 }
 
@@ -205,6 +178,8 @@ const SEPARATOR: char = '\n';
 
 #[cfg(test)]
 mod tests {
+    use http_types::HeaderName;
+
     use super::*;
 
     fn key(url: &str, rule: &KeyRule) -> String {
@@ -227,6 +202,7 @@ mod tests {
             query: Some(vec!["v".into(), "w".into()]),
             cookies: vec!["lang".into()],
             headers: vec![HeaderName::from_static("x-dev")],
+            ..KeyRule::default()
         };
         let of = |query: &str, fields: &[(&'static str, &[u8])]| {
             let mut headers = HeaderMap::new();
@@ -324,6 +300,8 @@ mod tests {
         let cookies = [(COOKIE, "b=2; b[x]=3; B=4; c=5; bb=6".parse().unwrap())].into_iter().collect();
         let found = Key::of(&"http://a/".parse().unwrap(), &cookies, &rule).to_string();
         assert_eq!(found, "http://a/ b=2 b[x]=3 B=4");
+        let alias = KeyRule { host: Some("a".into()), device: true, ..KeyRule::default() };
+        assert_eq!(key("http://m.a:8080/?x", &alias), "http://a:8080/?x device:desktop");
         assert_eq!(key("http://a/", &KeyRule { query: Some(vec![]), ..KeyRule::default() }), "http://a/");
     }
 }

@@ -5,7 +5,7 @@ mod normal;
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use http_types::{HeaderMap, HeaderName};
+use http_types::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::directives::elements;
 
@@ -195,6 +195,24 @@ pub fn tags(response: &HeaderMap) -> Vec<String> {
     tags.map(str::to_ascii_lowercase).collect()
 }
 
+/// Moves the keys of Fastly's and Varnish's `Surrogate-Key`, which are separated by spaces, to
+/// `Cache-Tag`.
+pub fn move_surrogate_keys(response: &mut HeaderMap) {
+    if !response.contains_key(SURROGATE_KEY) {
+        return;
+    }
+    let lines = response.get_all(SURROGATE_KEY).iter().filter_map(|line| line.to_str().ok());
+    let keys: Vec<_> = lines.flat_map(str::split_ascii_whitespace).collect();
+    let list = HeaderValue::from_str(&keys.join(","));
+    response.remove(SURROGATE_KEY);
+    if let Ok(list) = list {
+        response.append(CACHE_TAG, list);
+    }
+}
+
+/// A field with the tags of a response.
+pub const SURROGATE_KEY: HeaderName = HeaderName::from_static("surrogate-key");
+
 /// The field with the tags of a response.
 pub const CACHE_TAG: HeaderName = HeaderName::from_static("cache-tag");
 
@@ -262,5 +280,17 @@ mod tests {
                 .into_iter()
                 .collect();
         assert_eq!(tags(&response), ["red"]);
+    }
+
+    #[test]
+    fn surrogate_keys_are_tags() {
+        let fields = [(SURROGATE_KEY, "Red  post-1"), (CACHE_TAG, "blue"), (SURROGATE_KEY, "x")];
+        let mut response = HeaderMap::new();
+        for (name, value) in fields {
+            response.append(name, value.parse().unwrap());
+        }
+        move_surrogate_keys(&mut response);
+        assert_eq!(tags(&response), ["blue", "red", "post-1", "x"]);
+        assert!(!response.contains_key(SURROGATE_KEY));
     }
 }
