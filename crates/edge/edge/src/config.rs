@@ -1,10 +1,12 @@
 //! Configuration of a network: data centres, zones and their rules, read from TOML and validated.
 
 mod bus;
+mod by_status;
 mod file;
 mod host;
 mod kv;
 mod links;
+mod log_format;
 mod match_result;
 mod path_pattern;
 mod pattern;
@@ -33,9 +35,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    by_status::{ByStatus, ErrorPage},
     host::check_host,
     kv::{Kv, Store},
     links::{Detours, Link, PartitionPolicy},
+    log_format::LogFormat,
     pattern::Pattern,
     rule::{Rule, RuleInput, normal},
     source_positions::SourcePositions,
@@ -96,6 +100,8 @@ pub struct DataCentre {
     pub drain: Duration,
     /// File of the access log.
     pub access_log: Option<PathBuf>,
+    /// Format of the access log.
+    pub access_log_format: LogFormat,
     /// Unix socket through which a new process takes over the listeners.
     pub handover: Option<PathBuf>,
     /// City from the gazetteer.
@@ -156,8 +162,14 @@ pub struct Zone {
     pub next_byte: Duration,
     /// Maximum size in bytes of a body that is stored.
     pub largest: u64,
+    /// Maximum size in bytes of a request's content.
+    pub max_request_body: Option<u64>,
     /// How responses with `Set-Cookie` are stored.
     pub set_cookie: SetCookie,
+    /// Freshness lifetimes of responses without one, by status.
+    pub cache_statuses: ByStatus<Duration>,
+    /// Bodies of the errors that the edge generates, by status.
+    pub error_pages: ByStatus<ErrorPage>,
     /// Whether a response is stored only if its Content-Type matches the extension in the path.
     pub deception_armor: bool,
     /// Targeted cache control fields (RFC 9213), which take precedence over Cache-Control.

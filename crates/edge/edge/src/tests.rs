@@ -3,6 +3,7 @@
 mod aborted_transfers;
 mod access_log;
 mod admin_token;
+mod by_status;
 mod client_connection;
 mod collapsing;
 mod compress;
@@ -13,6 +14,7 @@ mod disk_only;
 mod disk_tier;
 mod fast_path;
 mod forwarding_headers;
+mod health_endpoints;
 mod kv_links;
 mod latest_response;
 mod model;

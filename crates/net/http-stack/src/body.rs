@@ -4,6 +4,7 @@
 
 mod channel;
 pub(crate) mod length_only;
+mod limited;
 pub(crate) mod peeked;
 mod read_ahead;
 mod read_timeout;
@@ -12,6 +13,7 @@ use std::{
     fmt,
     future::poll_fn,
     pin::{Pin, pin},
+    sync::{Arc, atomic::AtomicBool},
     task::{Context, Poll},
     time::Duration,
 };
@@ -24,7 +26,7 @@ use tokio::time::{Sleep, sleep};
 
 pub use self::channel::{ReceiverDropped, Sender};
 pub(crate) use self::read_timeout::ReadTimeout;
-use self::{length_only::LengthOnly, peeked::PeekedBody, read_ahead::Ahead};
+use self::{length_only::LengthOnly, limited::LimitedBody, peeked::PeekedBody, read_ahead::Ahead};
 use crate::Failure;
 
 /// A body, in memory or streamed.
@@ -82,6 +84,16 @@ impl Body {
         match self.pieces {
             Pieces::Whole(_) => self,
             Pieces::Stream(stream) => Self::stream(ReadTimeout::new(stream, patience)),
+        }
+    }
+
+    /// Limits the length: the body fails with [`Failure::TooLarge`] after `most` bytes, and sets
+    /// `is_exceeded`.
+    #[must_use]
+    pub fn limited(self, most: u64, is_exceeded: Arc<AtomicBool>) -> Self {
+        match self.pieces {
+            Pieces::Whole(_) => self,
+            Pieces::Stream(stream) => Self::stream(LimitedBody::new(stream, most, is_exceeded)),
         }
     }
 

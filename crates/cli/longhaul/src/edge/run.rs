@@ -24,6 +24,7 @@ use crate::{
     arg_conventions::listen,
     interrupt::{self, Interrupt},
     output::say,
+    quick_build,
 };
 
 /// Run a data centre: a cache in front of the origins of a network's file, or of one origin
@@ -67,8 +68,8 @@ pub(crate) struct Run {
     /// Memory for stored objects, instead of the limit in the file
     #[arg(long, value_name = "SIZE")]
     memory: Option<Bytes>,
-    /// Write the access log to this file, instead of `access_log` in the network's file; longhaul compare
-    /// reads it
+    /// Write the access log to this file (- for standard output), instead of `access_log` in the network's
+    /// file; longhaul compare reads it
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
     /// Replace the running process through its `handover` socket: it finishes its requests in flight and
@@ -102,7 +103,10 @@ impl Run {
         let config = Config { path, data_centre, trust, takes_over: self.take_over, sockets };
         let stop = ShutdownSignal::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
-        let is_watched = self.network.is_none() && io::stderr().is_terminal();
+        let logs_to_terminal =
+            config.data_centre.access_log.as_ref().is_some_and(|path| path.as_os_str() == "-")
+                && io::stdout().is_terminal();
+        let is_watched = self.network.is_none() && io::stderr().is_terminal() && !logs_to_terminal;
         let mut view = None;
         let ready = |ready: &ListenAddresses| {
             announce(ready);
@@ -178,6 +182,7 @@ fn tell(event: Event) {
 }
 
 fn announce(ready: &ListenAddresses) {
+    quick_build::note();
     if ready.has_taken_over {
         say("took over from the running process");
     }

@@ -50,6 +50,11 @@ pub(crate) async fn serve(node: &Arc<Node>, request: Request<Body>) -> Response<
     let path: Vec<_> = parts.uri.path().split('/').skip(1).collect();
     match (&parts.method, &path[..]) {
         (&Method::GET, ["status"]) => respond(StatusCode::OK, &status(node)),
+        (&Method::GET | &Method::HEAD, ["healthz"]) => probe_response(StatusCode::OK, "ok\n"),
+        (&Method::GET | &Method::HEAD, ["readyz"]) if *node.is_handing_over() => {
+            probe_response(StatusCode::SERVICE_UNAVAILABLE, "another process takes over\n")
+        }
+        (&Method::GET | &Method::HEAD, ["readyz"]) => probe_response(StatusCode::OK, "ready\n"),
         (&Method::GET, ["metrics"]) => page(metrics::prometheus(&status(node))),
         (&Method::GET, ["explain"]) => explain(node, &parts.uri),
         (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
@@ -285,6 +290,17 @@ fn failure(status: StatusCode, message: &str) -> Response<Body> {
     respond(status, &Envelope::<Purged> { success: false, errors, messages: vec![], result: None })
 }
 
+/// For the probes of an orchestrator. Both paths respond only after all listeners are open, and not
+/// after the process was asked to stop.
+fn probe_response(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::whole(text));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 fn page(text: String) -> Response<Body> {
     let mut response = Response::new(Body::whole(text));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -301,7 +317,7 @@ fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
 }
 
 const UNAUTHORIZED_MESSAGE: &str = "the request has no token, or its token is not in [admin] tokens";
-const NOT_FOUND_MESSAGE: &str = "available: GET /status, GET /metrics, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
+const NOT_FOUND_MESSAGE: &str = "available: GET /status, GET /metrics, GET /healthz, GET /readyz, GET /explain?url=URL, POST /kv/accept, and below /client/v4/zones/ZONE POST purge_cache and GET and PATCH \
                      argo/tiered_caching, cache/tiered_cache_smart_topology_enable and cache/regional_tiered_cache";
 const MAX_REQUEST_BYTES: usize = 1 << 20;
 /// Other data centres receive the name together with the zone.

@@ -238,6 +238,7 @@ impl WorkerState {
         let control = Control::read(headers, &context.zone().targets);
         let ttl = context.rule_for(status).and_then(|rule| rule.edge_ttl_for(status));
         Terms::read(status, headers, control, ttl, times)
+            .or_default(context.zone().cache_statuses.get(status).copied())
     }
 
     fn store_response(

@@ -10,7 +10,8 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    DataCentre, Detours, Disk, Network, PartitionPolicy, Purpose, Rule, Zone, bus, check_host,
+    DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, Rule, Zone, bus, by_status,
+    check_host,
     kv::{self, token_hashes},
     links, revoked,
     rule::Conditions,
@@ -68,6 +69,8 @@ struct Centre {
     disk: Option<PathBuf>,
     disk_size: Option<Bytes>,
     access_log: Option<PathBuf>,
+    #[serde(default)]
+    access_log_format: LogFormat,
     handover: Option<PathBuf>,
     #[serde(default = "drain", with = "units::duration")]
     drain: Duration,
@@ -100,8 +103,13 @@ struct ZoneSpec {
     next_byte: Duration,
     #[serde(default = "largest")]
     largest: Bytes,
+    max_request_body: Option<Bytes>,
     #[serde(default)]
     store_set_cookie: bool,
+    #[serde(default)]
+    cache_statuses: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    error_pages: BTreeMap<String, Spanned<PathBuf>>,
     #[serde(default)]
     deception_armor: bool,
     #[serde(default = "targets")]
@@ -148,6 +156,13 @@ struct RuleSpec {
 #[serde(deny_unknown_fields)]
 struct KeySpec {
     query: Option<Vec<String>>,
+    #[serde(default)]
+    query_exclude: Vec<String>,
+    #[serde(default)]
+    sort_query: bool,
+    host: Option<Spanned<String>>,
+    #[serde(default)]
+    device: bool,
     #[serde(default)]
     cookie: Vec<String>,
     #[serde(default)]
@@ -312,6 +327,7 @@ impl Checks<'_> {
             memory: centre.memory.0,
             disk,
             access_log: centre.access_log.clone(),
+            access_log_format: centre.access_log_format,
             handover: centre.handover.clone(),
             drain: centre.drain,
             link,
@@ -346,7 +362,10 @@ impl Checks<'_> {
             first_byte: zone.first_byte,
             next_byte: zone.next_byte,
             largest: zone.largest.0,
+            max_request_body: zone.max_request_body.map(|most| most.0),
             set_cookie: if zone.store_set_cookie { SetCookie::Shared } else { SetCookie::Personal },
+            cache_statuses: by_status::cache_statuses(self.document, &zone.cache_statuses)?,
+            error_pages: by_status::error_pages(self.document, self.purpose, &zone.error_pages)?,
             deception_armor: zone.deception_armor,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
@@ -368,8 +387,17 @@ impl Checks<'_> {
         );
         let key = match &rule.key {
             None => http_cache::KeyRule::default(),
+            Some(key) if key.query.is_some() && (key.sort_query || !key.query_exclude.is_empty()) => {
+                return Err(wrong(
+                    "query chooses the parameters of the key: remove query_exclude and sort_query".into(),
+                ));
+            }
             Some(key) => http_cache::KeyRule {
                 query: key.query.clone(),
+                query_exclude: key.query_exclude.clone(),
+                sort_query: key.sort_query,
+                host: key.host.as_ref().map(|host| self.host(host)).transpose()?,
+                device: key.device,
                 cookies: key.cookie.clone(),
                 headers: key.header.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             },

@@ -194,9 +194,8 @@ impl Zone {
     pub fn looks_at(&self) -> impl Iterator<Item = &HeaderName> {
         self.rules.iter().flat_map(|rule| {
             let Conditions { headers, cookies, .. } = &rule.conditions;
-            let looks_at_cookies = !cookies.is_empty() || !rule.key.cookies.is_empty();
-            let named = headers.iter().map(|(name, _)| name).chain(&rule.key.headers);
-            named.chain(looks_at_cookies.then_some(&header::COOKIE))
+            let named = headers.iter().map(|(name, _)| name).chain(rule.key.fields());
+            named.chain((!cookies.is_empty()).then_some(&header::COOKIE))
         })
     }
 

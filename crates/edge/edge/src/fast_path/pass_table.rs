@@ -58,6 +58,10 @@ impl PassEntry {
         if context.zone().detour_statuses.contains(&status) {
             return None;
         }
+        // The response may become cacheable.
+        if context.zone().cache_statuses.get(status).is_some() {
+            return None;
+        }
         if rule.is_some_and(|rule| rule.edge_ttl.is_some() || rule.browser_ttl.is_some()) {
             return None;
         }

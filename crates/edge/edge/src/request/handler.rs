@@ -39,7 +39,7 @@ impl ClientHandler {
         worker.client_counters.add(CacheResult::Hit);
         worker.traces.count_untraced(worker.index());
         let note = worker.access_log.as_ref().zip(began).zip(found.log_suffix);
-        let note = note.map(|((log, began), about)| log.hit_entry(began, request.peer, about));
+        let note = note.map(|((log, began), about)| log.hit_entry(began, request, about));
         Some((rendered, DeliveryObserver::new(note, None)))
     }
 }

@@ -16,11 +16,13 @@ use crate::{
             within_stale_timeout,
         },
     },
+    config::Zone,
     fast_path::pass_table::PassReason,
     peers::headers::StoredMarker,
     request::{
+        body_limit::BodyLimit,
         context::RequestContext,
-        rejection::{INCOMPLETE, NOT_CACHED, Rejection},
+        rejection::{CONTENT_TOO_LARGE, INCOMPLETE, NOT_CACHED, Rejection},
     },
     response::build::{add_cache_headers, add_cache_status, from_object},
     server::worker_state::WorkerState,
@@ -42,12 +44,22 @@ impl WorkerState {
             Ok(admitted) => admitted,
             Err(rejection) => return self.reject(rejection),
         };
+        let (network, number) = context.zone_place();
+        let (network, number) = (Arc::clone(network), number);
+        let (body, body_limit) = match BodyLimit::apply(body, context.zone().max_request_body) {
+            Ok(limited) => limited,
+            Err(rejection) => return self.reject(rejection),
+        };
         let needs_outcome = self.access_log.is_some() || context.trace.is_some();
         let zone = needs_outcome.then(|| context.zone().name.clone());
         context.upstream_timing = self.access_log.as_ref().map(|_| Arc::default());
         let upstream_timing = context.upstream_timing.clone();
         let mut response = self.handle_admitted(context, body).await;
         self.complete_outcome(&mut response, zone.as_deref().unwrap_or_default(), upstream_timing.as_deref());
+        if body_limit.is_exceeded() && response.extensions().get::<Rejection>().is_some() {
+            response = self.reject(CONTENT_TOO_LARGE);
+        }
+        apply_error_page(&network.zones[number], &mut response);
         response
     }
 
@@ -452,6 +464,17 @@ impl WorkerState {
             response.headers_mut().insert(header::ALLOW, ALLOWED_METHODS);
         }
         response
+    }
+}
+
+/// Replaces the body of an error that the edge generated.
+fn apply_error_page(zone: &Zone, response: &mut Response<Body>) {
+    if response.extensions().get::<Rejection>().is_none() {
+        return;
+    }
+    if let Some(page) = zone.error_pages.get(response.status()) {
+        *response.body_mut() = Body::whole(page.body.clone());
+        response.headers_mut().insert(header::CONTENT_TYPE, page.content_type.clone());
     }
 }
 

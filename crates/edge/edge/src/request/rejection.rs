@@ -79,6 +79,12 @@ pub(crate) const BUSY: Rejection = Rejection::new(
     "Too many requests are already waiting for the origin.",
 );
 
+pub(crate) const CONTENT_TOO_LARGE: Rejection = Rejection::new(
+    StatusCode::PAYLOAD_TOO_LARGE,
+    "content-too-large",
+    "The request's content is larger than this site accepts.",
+);
+
 pub(crate) const INCOMPLETE: Rejection = Rejection::new(
     StatusCode::REQUEST_TIMEOUT,
     "incomplete",

@@ -24,8 +24,9 @@ use rustix::{
 
 use crate::{
     Error, Network,
-    config::{DataCentre, SourcePositions},
+    config::{DataCentre, LogFormat, SourcePositions},
     peers::Peers,
+    telemetry::access_log::STDOUT,
 };
 
 /// A reason why a data centre cannot start.
@@ -157,8 +158,11 @@ impl Found<'_> {
     }
 
     fn access_log(&mut self) {
-        let Some(path) = &self.centre.access_log else { return };
-        let is_kept = fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0);
+        let Some(path) = self.centre.access_log.as_ref().filter(|path| path.as_os_str() != STDOUT) else {
+            return;
+        };
+        let is_kept = self.centre.access_log_format == LogFormat::Recording
+            && fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0);
         let usable = if is_kept { may_make(path) } else { may_open(path) };
         if let Err(source) = usable {
             self.add("access_log", Error::Log { path: path.clone(), source });

@@ -91,6 +91,7 @@ fn changed(old: &DataCentre, now: &DataCentre) -> impl Iterator<Item = &'static 
         ("disk_size", disk(old) == disk(now) && disk_size(old) != disk_size(now)),
         ("drain", old.drain != now.drain),
         ("access_log", old.access_log != now.access_log),
+        ("access_log_format", old.access_log_format != now.access_log_format),
         ("handover", old.handover != now.handover),
         ("address", address(old) != address(now)),
         ("kv_listen", old.kv_listen != now.kv_listen),

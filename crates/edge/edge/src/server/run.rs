@@ -241,7 +241,7 @@ impl Prepared {
         let log = centre
             .access_log
             .as_ref()
-            .map(|path| AccessLog::open(path, &centre.name, workers))
+            .map(|path| AccessLog::open(path, centre.access_log_format, &centre.name, workers))
             .transpose()?;
         Ok(Self { clients, peers, journal, listeners, operator, copies, log, handover })
     }

@@ -3,6 +3,7 @@
 //! Each worker appends lines to its own buffer. A thread writes the buffers to the file, so no
 //! request waits for it.
 
+mod combined;
 mod entry;
 mod file;
 mod upstream_timing;
@@ -21,7 +22,7 @@ use http_stack::{
     server::{Delivery, Peer, RequestView},
 };
 
-pub(crate) use self::{entry::LogEntry, upstream_timing::UpstreamTiming};
+pub(crate) use self::{entry::LogEntry, file::STDOUT, upstream_timing::UpstreamTiming};
 use self::{
     entry::{Completion, suffix},
     file::LogFile,
@@ -29,12 +30,14 @@ use self::{
     writer::{SharedBuffers, Writer},
 };
 use crate::{
-    Error, admin::api::LogStatus, request::context::RequestContext, telemetry::counters::CacheResult,
+    Error, admin::api::LogStatus, config::LogFormat, request::context::RequestContext,
+    telemetry::counters::CacheResult,
 };
 
 pub(crate) struct AccessLog {
     clock: Clock,
     centre: String,
+    format: LogFormat,
     shared: Arc<SharedBuffers>,
     writing: Mutex<Option<JoinHandle<()>>>,
 }
@@ -57,6 +60,7 @@ pub(crate) struct PendingEntry<'l> {
     method: Method,
     version: Version,
     url: String,
+    client_fields: Option<Box<[u8]>>,
     is_answered: bool,
 }
 
@@ -73,13 +77,13 @@ impl RequestOutcome {
 }
 
 impl AccessLog {
-    pub(crate) fn open(path: &Path, centre: &str, workers: usize) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, format: LogFormat, centre: &str, workers: usize) -> Result<Self, Error> {
         let clock = Clock::start();
-        let file =
-            LogFile::create(path, centre).map_err(|source| Error::Log { path: path.to_owned(), source })?;
+        let file = LogFile::create(path, format, centre)
+            .map_err(|source| Error::Log { path: path.to_owned(), source })?;
         let shared = Arc::new(SharedBuffers::new(workers));
         let writing = Writer::new(file, clock, Arc::clone(&shared)).start().map_err(Error::Runtime)?;
-        Ok(Self { clock, centre: centre.to_owned(), shared, writing: Mutex::new(Some(writing)) })
+        Ok(Self { clock, centre: centre.to_owned(), format, shared, writing: Mutex::new(Some(writing)) })
     }
 
     /// Nanoseconds since the log began.
@@ -96,6 +100,9 @@ impl AccessLog {
             method: request.method().clone(),
             version: request.version(),
             url: url(request),
+            client_fields: self.client_fields(|| {
+                request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+            }),
             is_answered: false,
         }
     }
@@ -111,6 +118,7 @@ impl AccessLog {
             method: if request.is_head { Method::HEAD } else { Method::GET },
             version: Version::HTTP_11,
             url: format!("{}://{host}{target}", peer.scheme.name()),
+            client_fields: self.client_fields(|| request.fields()),
             is_answered: false,
         }
     }
@@ -123,16 +131,37 @@ impl AccessLog {
             tier: None,
         };
         let request = (&context.method, context.version, &context.url.to_string()[..]);
-        suffix(request, Some(status), Some(&outcome), answer_source(CacheResult::Hit, &self.centre))
+        self.suffix(request, Some(status), Some(&outcome), answer_source(CacheResult::Hit, &self.centre))
     }
 
-    pub(crate) fn hit_entry(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> LogEntry {
+    fn suffix(
+        &self,
+        (method, version, url): (&Method, Version, &str),
+        status: Option<u16>,
+        outcome: Option<&RequestOutcome>,
+        tier: Option<&str>,
+    ) -> Arc<[u8]> {
+        match self.format {
+            LogFormat::Recording => suffix((method, version, url), status, outcome, tier),
+            LogFormat::Combined => combined::request_line(method, version, url, status).into(),
+        }
+    }
+
+    fn client_fields<'f, F: Iterator<Item = (&'f str, &'f [u8])>>(
+        &self,
+        fields: impl FnOnce() -> F,
+    ) -> Option<Box<[u8]>> {
+        (self.format == LogFormat::Combined).then(|| combined::client_fields(fields()))
+    }
+
+    pub(crate) fn hit_entry(&self, began: u64, request: &RequestView<'_>, about: Arc<[u8]>) -> LogEntry {
         LogEntry {
             began,
             answered: self.now(),
             upstream_times: None,
-            remote: Some(peer.address),
+            remote: Some(request.peer.address),
             suffix: about,
+            client_fields: self.client_fields(|| request.fields()),
         }
     }
 
@@ -160,7 +189,7 @@ impl AccessLog {
     fn put(&self, worker: usize, note: &LogEntry, ending: &Completion) {
         let mut lines = self.shared.lines(worker);
         if lines.text.len() < MAX_BUFFERED_BYTES {
-            note.write(ending, &mut lines.text);
+            note.write(ending, self.now(), &mut lines.text);
             lines.count += 1;
             lines.failed += u64::from(ending.is_failure());
         } else {
@@ -184,7 +213,8 @@ impl PendingEntry<'_> {
             answered: self.log.now(),
             upstream_times: outcome.and_then(|outcome| outcome.upstream_timing),
             remote: self.peer.map(|peer| peer.address),
-            suffix: suffix((&self.method, self.version, &self.url), status, outcome, tier),
+            suffix: self.log.suffix((&self.method, self.version, &self.url), status, outcome, tier),
+            client_fields: self.client_fields.clone(),
         }
     }
 }

@@ -11,7 +11,8 @@ use tokio::{
 
 use super::{Fixture, with};
 use crate::{
-    request::handler::ClientHandler, server::worker_state::WorkerState, telemetry::access_log::AccessLog,
+    config::LogFormat, request::handler::ClientHandler, server::worker_state::WorkerState,
+    telemetry::access_log::AccessLog,
 };
 
 fn samples(path: &Path) -> Vec<Sample> {
@@ -19,9 +20,13 @@ fn samples(path: &Path) -> Vec<Sample> {
 }
 
 impl Fixture {
-    fn logged(mut self, path: &Path) -> Self {
+    fn logged(self, path: &Path) -> Self {
+        self.logged_as(path, LogFormat::Recording)
+    }
+
+    fn logged_as(mut self, path: &Path, format: LogFormat) -> Self {
         let network = crate::Network::clone(&self.node.network());
-        let log = AccessLog::open(path, "lhr", 1).unwrap();
+        let log = AccessLog::open(path, format, "lhr", 1).unwrap();
         self.node = super::worker_state(Arc::new(crate::server::node::Node::new(
             "lhr".into(),
             network,
@@ -44,6 +49,40 @@ fn serve(worker: &Arc<WorkerState>, stop: http_stack::ShutdownSignal) -> std::ne
     let visitors = ClientHandler(Arc::clone(worker));
     tokio::spawn(async move { server.serve(visitors, &stop).await });
     address
+}
+
+#[tokio::test]
+async fn combined_format_has_a_line_for_hits_and_misses() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.log");
+    let fixture = Fixture::new("", |_, _| async { with("max-age=60", "twelve bytes") })
+        .logged_as(&path, LogFormat::Combined);
+    let address = serve(&fixture.node, fixture.stop.clone());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut text = String::new();
+    for number in 0..4 {
+        text += &format!(
+            "GET /a?b HTTP/1.1\r\nHost: shop.example\r\nUser-Agent: test/{number}\r\nReferer: https://r/\"\r\n\r\n"
+        );
+    }
+    text += "POST / HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n";
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream.read_to_end(&mut Vec::new()).await.unwrap();
+    fixture.log().close();
+    let written = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = written.lines().collect();
+    assert_eq!(lines.len(), 5, "{written}");
+    for (number, line) in lines[..4].iter().enumerate() {
+        let (client, rest) = line.split_once("] ").unwrap();
+        assert!(client.starts_with("127.0.0.1 - - ["), "{line}");
+        let expected = format!("\"GET /a?b HTTP/1.1\" 200 12 \"https://r/\\x22\" \"test/{number}\"");
+        assert_eq!(rest, expected);
+    }
+    assert!(lines[4].contains("\"POST / HTTP/1.1\" 421 "), "{}", lines[4]);
+    // Later processes append, as servers with this format do.
+    let again = AccessLog::open(&path, LogFormat::Combined, "lhr", 1).unwrap();
+    again.close();
+    assert_eq!(fs::read_to_string(&path).unwrap(), written);
 }
 
 #[tokio::test]
@@ -117,7 +156,7 @@ async fn log_is_kept_on_restart_and_reopened_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.jsonl");
     fs::write(&path, "another's\n").unwrap();
-    let log = AccessLog::open(&path, "lhr", 1).unwrap();
+    let log = AccessLog::open(&path, LogFormat::Recording, "lhr", 1).unwrap();
     let write = |path: &str| {
         let request = super::request(http_stack::Method::GET, path, &[]);
         let note = log.begin_request(0, &request).into_entry(http_stack::StatusCode::OK, None);

@@ -15,7 +15,7 @@ use crate::{
     telemetry::access_log::UpstreamTiming,
     upstream::{forwarded, trailers},
 };
-use http_cache::{Time, hop_by_hop::remove_hop_by_hop, internal_headers};
+use http_cache::{Time, hop_by_hop::remove_hop_by_hop, internal_headers, purge::move_surrogate_keys};
 use http_stack::{
     Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Origin, Request, Response, StatusCode,
     Version,
@@ -182,6 +182,7 @@ pub(crate) fn clean_response(mut response: Response<Body>, max_wait: Duration) -
     let headers = response.headers_mut();
     internal_headers::clear(headers);
     normalize_content_length(status, headers);
+    move_surrogate_keys(headers);
     if !is_switched {
         remove_hop_by_hop(headers);
         headers.entry(header::DATE).or_insert_with(http_date);

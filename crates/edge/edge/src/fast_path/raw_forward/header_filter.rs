@@ -110,7 +110,7 @@ pub(super) fn response_headers(
         }
         has_date |= is("date");
         is_coded |= is("content-encoding") && names_coding(value);
-        let goes = is_hop_by_hop(name) || is("cache-tag") || is("content-length");
+        let goes = is_hop_by_hop(name) || is("cache-tag") || is("surrogate-key") || is("content-length");
         if !goes
             && !internal_headers::is_internal_in_any_case(name.as_bytes())
             && !list_headers.take(name, value)

@@ -4,7 +4,7 @@ use std::{io::Write as _, net::SocketAddr, sync::Arc};
 
 use http_stack::{Method, Version, server::Delivery};
 
-use super::{RequestOutcome, upstream_timing::PhaseTimes};
+use super::{RequestOutcome, combined, upstream_timing::PhaseTimes};
 use crate::util::format::canonical;
 
 /// Times are nanoseconds since the log began.
@@ -15,6 +15,8 @@ pub(crate) struct LogEntry {
     pub(crate) upstream_times: Option<PhaseTimes>,
     pub(crate) remote: Option<SocketAddr>,
     pub(crate) suffix: Arc<[u8]>,
+    /// Only in the combined format: Referer and User-Agent. The suffix is then the request line.
+    pub(crate) client_fields: Option<Box<[u8]>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +32,18 @@ impl Completion {
 }
 
 impl LogEntry {
-    pub(super) fn write(&self, ending: &Completion, to: &mut Vec<u8>) {
+    /// `now` is in nanoseconds since the log began.
+    pub(super) fn write(&self, ending: &Completion, now: u64, to: &mut Vec<u8>) {
+        let Some(client_fields) = &self.client_fields else { return self.write_sample(ending, to) };
+        let body_bytes = match ending {
+            Completion::Sent { delivery, .. } => delivery.body_bytes,
+            Completion::Aborted => 0,
+        };
+        let age = now.saturating_sub(self.began);
+        combined::write(self.remote, (age, body_bytes), (&self.suffix, client_fields), to);
+    }
+
+    fn write_sample(&self, ending: &Completion, to: &mut Vec<u8>) {
         let wait = self.answered.saturating_sub(self.began);
         let _ = write!(to, "{{\"started_ns\":{}", self.began);
         match self.upstream_times {

@@ -3,36 +3,62 @@
 use std::{
     fs, io,
     io::Write as _,
-    os::unix::fs::MetadataExt as _,
+    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
 };
 
 use http_stack::clock;
 use recording::{End, Header, SCHEMA};
 
+use crate::config::LogFormat;
+
 pub(super) struct LogFile {
     path: PathBuf,
-    header: Header,
+    /// Only recordings have a header and an end.
+    header: Option<Header>,
     file: fs::File,
     length: u64,
 }
 
 impl LogFile {
-    pub(super) fn create(path: &Path, centre: &str) -> io::Result<Self> {
-        Self::with(path, header(centre))
+    pub(super) fn create(path: &Path, format: LogFormat, centre: &str) -> io::Result<Self> {
+        match format {
+            LogFormat::Recording => Self::with(path, Some(header(centre))),
+            LogFormat::Combined => Self::with(path, None),
+        }
     }
 
-    fn with(path: &Path, header: Header) -> io::Result<Self> {
-        if fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0) {
-            fs::rename(path, dated_name(path))?;
+    fn with(path: &Path, header: Option<Header>) -> io::Result<Self> {
+        let (file, length) = match &header {
+            _ if path.as_os_str() == STDOUT => {
+                (fs::File::from(io::stdout().as_fd().try_clone_to_owned()?), 0)
+            }
+            Some(_) => (Self::new_file(path)?, 0),
+            None => {
+                let file = fs::OpenOptions::new().append(true).create(true).open(path)?;
+                let length = file.metadata()?.len();
+                (file, length)
+            }
+        };
+        let mut log = Self { path: path.to_owned(), header, file, length };
+        if let Some(header) = log.header.clone() {
+            log.line(&header)?;
         }
-        let file = fs::File::create(path)?;
-        let mut log = Self { path: path.to_owned(), header, file, length: 0 };
-        log.line(&log.header.clone())?;
         Ok(log)
     }
 
+    /// Renames the recording of an earlier process.
+    fn new_file(path: &Path) -> io::Result<fs::File> {
+        if fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0) {
+            fs::rename(path, dated_name(path))?;
+        }
+        fs::File::create(path)
+    }
+
     pub(super) fn rotate(&self) -> io::Result<Option<Self>> {
+        if self.path.as_os_str() == STDOUT {
+            return Ok(None);
+        }
         let own = self.file.metadata()?;
         let metadata = fs::metadata(&self.path);
         if metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (own.dev(), own.ino())) {
@@ -54,6 +80,9 @@ impl LogFile {
     }
 
     pub(super) fn end(&mut self, end: &End) -> io::Result<()> {
+        if self.header.is_none() {
+            return Ok(());
+        }
         self.line(&serde_json::json!({ "end": end }))
     }
 
@@ -84,3 +113,6 @@ fn dated_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}.{now}{extension}"))
 }
+
+/// The path that means standard output.
+pub(crate) const STDOUT: &str = "-";
