@@ -8,10 +8,13 @@ mod kv;
 mod links;
 mod log_format;
 mod match_result;
+mod origin_request;
+mod origin_url;
 mod path_pattern;
 mod pattern;
 mod revoked;
 mod rule;
+mod secret;
 mod source_positions;
 mod starter;
 mod tiers;
@@ -26,7 +29,7 @@ use std::{
 use config_file::Document;
 use http_cache::{Coding, SetCookie};
 use http_stack::{
-    HeaderName, Origin, Revoked, StatusCode,
+    HeaderName, Revoked, StatusCode,
     server::{CertWarning, Identity},
     token::TokenHash,
 };
@@ -34,14 +37,18 @@ use kv_nats::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub(crate) use self::origin_request::is_signature_field;
 pub use self::{
     by_status::{ByStatus, ErrorPage},
     host::check_host,
     kv::{Kv, Store},
     links::{Detours, Link, PartitionPolicy},
     log_format::LogFormat,
+    origin_request::{OriginAuth, OriginHost, OriginRequest},
+    origin_url::{OriginUrl, OriginUrlError},
     pattern::Pattern,
     rule::{Rule, RuleInput, normal},
+    secret::Secret,
     source_positions::SourcePositions,
     starter::{Initialized, Starter},
     tiers::Tiers,
@@ -146,7 +153,9 @@ pub struct Zone {
     /// without a zone.
     pub hosts: Vec<String>,
     /// Origins in order of preference. The first healthy one is used.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<OriginUrl>,
+    /// Changes of requests to these origins.
+    pub origin_request: OriginRequest,
     /// Rules that override the origin's headers. The first match applies.
     pub rules: Vec<Rule>,
     /// Default for stale-if-error: how long a stale object may be served if the origin fails.
@@ -227,6 +236,19 @@ pub struct CheckedZone {
 }
 
 impl Network {
+    /// Returns the place and the error of each secret that cannot be read on this machine.
+    pub fn missing_secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.zones.iter().flat_map(|zone| zone.origin_request.secrets()).filter_map(Secret::missing)
+    }
+
+    /// Whether all secrets can be read on this machine.
+    /// # Errors
+    /// If a secret cannot be read. The error contains its position.
+    pub fn require_secrets(&self) -> Result<(), Error> {
+        let missing = self.missing_secrets().next();
+        missing.map_or(Ok(()), |(place, why)| Err(Error::Secret(format!("{place}: {why}"))))
+    }
+
     pub(crate) fn streams_directory(&self, centre: &str) -> Option<PathBuf> {
         let centre = self.data_centres.iter().find(|one| one.name == centre)?;
         Some(centre.disk.as_ref()?.path.join("nats"))

@@ -90,6 +90,9 @@ pub enum Error {
         "[kv] store has changed, which is read only at startup: stop the data centres, move the file, and start them again"
     )]
     StoreMoved,
+    /// A secret of the network file cannot be read.
+    #[error("{0}")]
+    Secret(String),
     /// The runtime cannot be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

@@ -20,6 +20,7 @@ mod latest_response;
 mod model;
 mod nats_server;
 mod origin_failures;
+mod origin_requests;
 mod path_failures;
 mod purges;
 mod purges_over_nats;

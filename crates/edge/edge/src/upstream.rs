@@ -2,7 +2,9 @@
 
 pub(crate) mod connectors;
 pub(crate) mod forwarded;
+pub(crate) mod origin_request;
 pub(crate) mod origins;
 pub(crate) mod route_attempts;
 pub(crate) mod select;
+pub(crate) mod sigv4;
 pub(crate) mod trailers;

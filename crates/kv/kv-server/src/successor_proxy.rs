@@ -37,7 +37,7 @@ pub(crate) async fn forward(
     (scheme, address): (Scheme, SocketAddr),
     request: Request<Body>,
 ) -> Result<Response<Body>, Request<Body>> {
-    let origin = Origin { scheme, host: host(address), port: address.port() };
+    let origin = Origin { scheme, host: host(address), port: address.port(), server_name: None };
     let refused = || ApiError::from(kv_redb::Error::Released).plain();
     // The socket is local, so the names in its certificate do not matter.
     let config = Config { trust: Trust::Anyone, ..Config::default() };

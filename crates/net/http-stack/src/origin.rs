@@ -20,6 +20,9 @@ pub struct Origin {
     pub host: String,
     /// The port, explicit or the default.
     pub port: u16,
+    /// The name for SNI and the certificate check, if it is not `host`. Connections with different names
+    /// are not shared.
+    pub server_name: Option<String>,
 }
 
 /// Whether a connection is in cleartext or over TLS.
@@ -94,13 +97,18 @@ impl Origin {
             }
             None => scheme.port(),
         };
-        Ok(Self { scheme, host, port })
+        Ok(Self { scheme, host, port, server_name: None })
     }
 
     /// Host and port as in a URL and in a Host field, without the default port.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// The name for SNI and the certificate check.
+    pub fn tls_name(&self) -> &str {
+        self.server_name.as_deref().unwrap_or(&self.host)
     }
 
     /// The address, if the URL contains one instead of a name.

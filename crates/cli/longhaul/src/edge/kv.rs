@@ -107,5 +107,6 @@ fn place(text: &str) -> Result<Origin, String> {
     let address: SocketAddr = text
         .parse()
         .map_err(|_| "expected an address such as 127.0.0.1:4490, or https://kv.example:4491".to_owned())?;
-    Ok(Origin { scheme: Scheme::Http, host: address.ip().to_string(), port: address.port() })
+    let host = address.ip().to_string();
+    Ok(Origin { scheme: Scheme::Http, host, port: address.port(), server_name: None })
 }

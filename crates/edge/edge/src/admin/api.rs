@@ -290,7 +290,7 @@ pub struct TraceStatus {
 /// State of an origin as observed by this data centre.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OriginStatus {
-    /// Scheme, host and port.
+    /// Scheme, host and port, and the server name of TLS if it is not the host.
     pub address: String,
     /// Whether the origin is used in its order: it has not failed in the last ten seconds.
     pub healthy: bool,
@@ -483,6 +483,7 @@ impl Operator {
             scheme: http_stack::Scheme::Http,
             host: self.address.ip().to_string(),
             port: self.address.port(),
+            server_name: None,
         };
         let mut request = Request::new(Body::whole(body));
         *request.method_mut() = method;

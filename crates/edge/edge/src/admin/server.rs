@@ -106,8 +106,8 @@ async fn accept_stream(node: &Node, text: &[u8]) -> Response<Body> {
 fn status(node: &Node) -> Status {
     let (usage, network, peers) = (node.store.usage(), node.network(), node.peers());
     let mut origins: Vec<_> = network.zones.iter().flat_map(|zone| &zone.origins).collect();
-    origins.sort_by_key(|origin| origin.to_string());
-    origins.dedup();
+    origins.sort_by_key(|origin| (origin.to_string(), origin.server_name.clone()));
+    origins.dedup_by_key(|url| url.origin());
     let (disk_bytes, disk_error) = node.disk.as_ref().map(DiskTier::report).unzip();
     Status {
         data_centre: node.data_centre.clone(),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, t
 
 use config_file::{Diagnostic, Document, suggestion};
 use http_cache::{Coding, SetCookie};
-use http_stack::{HeaderName, Origin};
+use http_stack::HeaderName;
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
@@ -13,7 +13,9 @@ use super::{
     DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, Rule, Zone, bus, by_status,
     check_host,
     kv::{self, token_hashes},
-    links, revoked,
+    links, origin_request,
+    origin_url::OriginUrl,
+    revoked,
     rule::Conditions,
     tiers, traces,
 };
@@ -91,6 +93,10 @@ struct ZoneSpec {
     name: Spanned<String>,
     hosts: Vec<Spanned<String>>,
     origin: Vec<Spanned<String>>,
+    origin_host: Option<Spanned<String>>,
+    #[serde(default)]
+    origin_headers: origin_request::HeadersSpec,
+    origin_auth: Option<Spanned<origin_request::AuthSpec>>,
     #[serde(default, with = "units::duration")]
     stale_if_error: Duration,
     #[serde(default = "stale_after", with = "units::duration")]
@@ -344,6 +350,14 @@ impl Checks<'_> {
             return Err(self.document.mistake(zone.name.span(), message));
         }
         let written = (zone.tiers.as_ref(), zone.regional.as_ref());
+        let origin_request = origin_request::read(
+            self.document,
+            zone.origin_host.as_ref(),
+            &zone.origin_headers,
+            zone.origin_auth.as_ref(),
+        )?;
+        let origin =
+            |url: &Spanned<String>| Ok(self.origin(url)?.with_server_name(origin_request.host.server_name()));
         let (tiers, regional) = tiers::read(self.document, self.purpose, written, centres)?;
         Ok(Zone {
             tiers,
@@ -354,7 +368,8 @@ impl Checks<'_> {
             cut_off_limit: zone.cut_off_limit,
             name: zone.name.get_ref().clone(),
             hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
-            origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,
+            origins: zone.origin.iter().map(origin).collect::<Result<_, _>>()?,
+            origin_request,
             rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
             stale_if_error: zone.stale_if_error,
             stale_after: zone.stale_after,
@@ -412,7 +427,7 @@ impl Checks<'_> {
         })
     }
 
-    fn origin(&self, origin: &Spanned<String>) -> Result<Origin, Diagnostic> {
+    fn origin(&self, origin: &Spanned<String>) -> Result<OriginUrl, Diagnostic> {
         origin.get_ref().parse().map_err(|error| {
             self.document
                 .mistake(origin.span(), format!("\"{}\" is not an origin: {error}", origin.get_ref()))

@@ -134,7 +134,13 @@ mod tests {
         let centre = network.data_centre(Starter::DATA_CENTRE).unwrap();
         assert_eq!((&centre.listen, centre.admin), (&starter().from, Some(starter().admin)));
         assert_eq!((centre.disk.is_some(), network.kv.is_some()), (false, false));
-        assert_eq!((&network.zones[0].origins, &network.zones[0].hosts), (&starter().to, &starter().hosts));
+        assert_eq!(
+            (
+                network.zones[0].origins.iter().map(|url| url.origin().clone()).collect(),
+                &network.zones[0].hosts
+            ),
+            (starter().to, &starter().hosts)
+        );
         let disk = Some("/var/cache/a \"b\" \\c".to_owned());
         let hash = Some("0".repeat(64));
         let network = read(

@@ -505,3 +505,64 @@ fn bus_mistakes_have_position_and_remedy() {
     let mistake = with("nats://n1", NETWORK).unwrap_err();
     assert!(mistake.contains("n.toml:3:7: the bus requires links between all data centres"), "{mistake}");
 }
+
+#[test]
+fn origin_request_mistakes_have_position_and_remedy() {
+    let with =
+        |lines: &str| read(&NETWORK.replacen("hosts = [\"www", &format!("{lines}\nhosts = [\"www"), 1));
+    for (lines, expected) in [
+        ("origin_host = \"a/b\"", "n.toml:11:15: \"a/b\" is not a host: expected \"origin\""),
+        ("origin_host = \"*.a.example\"", "is not a host"),
+        ("origin_host = \"a:0\"", "is not a host"),
+        ("origin_host = \"me@a\"", "is not a host"),
+        ("origin_headers = { remove = [\"Host\"] }", "Host cannot be in origin_headers: use origin_host"),
+        (
+            "origin_headers = { remove = [\"Connection\"] }",
+            "n.toml:11:30: connection cannot be in origin_headers",
+        ),
+        ("origin_headers = { set = { Range = \"x\" } }", "range cannot be in origin_headers"),
+        ("origin_headers = { set = { CDN-Loop = \"x\" } }", "cdn-loop cannot be in origin_headers"),
+        ("origin_headers = { set = { \"a b\" = \"x\" } }", "\"a b\" is not a field's name"),
+        ("origin_headers = { set = { Accept-Encoding = \"gzip\" } }", "Accept-Encoding cannot be set"),
+        ("origin_headers = { set = { A = \"x\\ny\" } }", "characters that a field cannot contain"),
+        ("origin_headers = { set = { A = 1 } }", "expected a text, { env = \"NAME\" }"),
+        ("origin_headers = { set = { A = \"x\" }, remove = [\"a\"] }", "origin_headers sets and removes a"),
+        (
+            "origin_auth = { sigv4 = { region = \"eu central\", access_key = \"a\", secret_key = \"b\" } }",
+            "\"eu central\" is not a region or service of AWS",
+        ),
+        (
+            "origin_headers = { set = { Authorization = \"x\" } }\n\
+             origin_auth = { sigv4 = { region = \"r\", access_key = \"a\", secret_key = \"b\" } }",
+            "origin_auth sets authorization",
+        ),
+        ("origin_auth = { sigv5 = {} }", "unknown field `sigv5`, expected `sigv4`"),
+    ] {
+        let mistake = with(lines).unwrap_err();
+        assert!(mistake.contains(expected), "expected {expected}\n  but got {mistake}");
+    }
+    let origin = |url: &str| {
+        read(&NETWORK.replace("http://127.0.0.1:8000", url))
+            .map(|network| network.zones[0].origins[0].to_string())
+    };
+    assert_eq!(origin("https://a.example/b?c").unwrap(), "https://a.example/b");
+    assert!(origin("http://a/../b").unwrap_err().contains("its path is ambiguous"));
+}
+
+#[test]
+fn missing_secrets_stop_only_a_start() {
+    let lines = "origin_headers = { set = { A = { env = \"LONGHAUL_TEST_UNSET\" }, B = { file = \"/nowhere/b\" } } }\n\
+                 origin_host = \"a.example\"\n";
+    let text = NETWORK.replacen("hosts = [\"www", &format!("{lines}hosts = [\"www"), 1);
+    let text = text.replace("http://127.0.0.1:8000", "https://127.0.0.1:8000");
+    let network = read(&text).unwrap();
+    assert_eq!(network.zones[0].origins[0].server_name.as_deref(), Some("a.example"));
+    let missing: Vec<_> = network.missing_secrets().collect();
+    assert_eq!(
+        missing[0].1,
+        "the environment variable LONGHAUL_TEST_UNSET is not set; export it before the start"
+    );
+    assert!(missing[1].1.starts_with("cannot read the secret in /nowhere/b: No such file"), "{missing:?}");
+    let error = network.require_secrets().unwrap_err().to_string();
+    assert!(error.starts_with("n.toml:11:32: the environment variable LONGHAUL_TEST_UNSET"), "{error}");
+}

@@ -54,6 +54,10 @@ impl PassReason {
 impl PassEntry {
     fn of(context: &RequestContext, reason: PassReason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = context.rule_for(status);
+        // Raw forwarding copies target and fields.
+        if context.zone().changes_requests() {
+            return None;
+        }
         // A detour through another data centre may get a better response.
         if context.zone().detour_statuses.contains(&status) {
             return None;

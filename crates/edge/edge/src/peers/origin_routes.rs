@@ -142,12 +142,15 @@ impl OriginRoutes {
     pub(crate) fn merge_samples(&mut self, now: Duration, centre: DataCentreId, received: &[OriginSamples]) {
         for OriginSamples { origin, samples } in received {
             let Ok(origin) = origin.parse::<Origin>() else { continue };
-            let Some(history) = self.origins.get_mut(&origin) else { continue };
-            for Sample { age_ms, connect_us } in samples.iter().take(MAX_SAMPLES) {
-                let at = now.saturating_sub(Duration::from_millis(*age_ms));
-                history.measured.add(at, centre, Duration::from_micros(*connect_us));
-                if let Some(address) = history.address {
-                    self.reach.told(at, address, centre);
+            // Names of TLS are not part of a sample: they do not affect the connect time.
+            let is_it = |known: &Origin| Origin { server_name: None, ..known.clone() } == origin;
+            for (_, history) in self.origins.iter_mut().filter(|(known, _)| is_it(known)) {
+                for Sample { age_ms, connect_us } in samples.iter().take(MAX_SAMPLES) {
+                    let at = now.saturating_sub(Duration::from_millis(*age_ms));
+                    history.measured.add(at, centre, Duration::from_micros(*connect_us));
+                    if let Some(address) = history.address {
+                        self.reach.told(at, address, centre);
+                    }
                 }
             }
         }

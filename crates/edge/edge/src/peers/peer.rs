@@ -52,7 +52,12 @@ pub(crate) struct PeerSnapshot {
 impl Peer {
     pub(crate) fn new(name: String, address: SocketAddr) -> Self {
         Self {
-            origin: Origin { scheme: Scheme::Https, host: name.clone(), port: address.port() },
+            origin: Origin {
+                scheme: Scheme::Https,
+                host: name.clone(),
+                port: address.port(),
+                server_name: None,
+            },
             name,
             address,
             sync_permits: tokio::sync::Semaphore::new(2),

@@ -79,7 +79,7 @@ impl Peers {
         let of = |listed: Listed| {
             let origin = routes.origin_at(listed.address).cloned();
             let forbids = |zone: &Zone| {
-                origin.as_ref().is_some_and(|origin| zone.origins.contains(origin))
+                origin.as_ref().is_some_and(|origin| zone.origins.iter().any(|url| url.origin() == origin))
                     && zone.detours == Detours::Off
             };
             let around = RouteContext {

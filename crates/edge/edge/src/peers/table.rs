@@ -154,8 +154,9 @@ impl Peers {
         }
         let measured =
             network.zones.iter().filter(|zone| zone.tiers == Tiers::Smart || zone.detours != Detours::Off);
-        let mut origins: Vec<_> = measured.flat_map(|zone| &zone.origins).cloned().collect();
-        origins.sort_by_key(ToString::to_string);
+        let mut origins: Vec<_> =
+            measured.flat_map(|zone| &zone.origins).map(|url| url.origin().clone()).collect();
+        origins.sort_by_key(|origin| (origin.to_string(), origin.server_name.clone()));
         origins.dedup();
         origins.truncate(MAX_ORIGINS);
         *write(&self.origins) = origins;

@@ -37,6 +37,12 @@ pub(crate) const BAD_HOST: Rejection =
 pub(super) const BAD_TARGET: Rejection =
     Rejection::new(StatusCode::BAD_REQUEST, "bad-target", "The request's target is not a path.");
 
+pub(crate) const OUTSIDE_PREFIX: Rejection = Rejection::new(
+    StatusCode::BAD_REQUEST,
+    "outside-prefix",
+    "Some servers would read the request's path as one outside of the origin's prefix.",
+);
+
 pub(super) const UNKNOWN_HOST: Rejection =
     Rejection::new(StatusCode::MISDIRECTED_REQUEST, "unknown-host", "This network does not serve that host.");
 

@@ -66,6 +66,7 @@ pub fn obstacles(path: &Path, network: &Network, centre: &DataCentre) -> Result<
     found.access_log();
     found.disk();
     found.kv(network);
+    found.secrets(network);
     Ok(found.obstacles)
 }
 
@@ -174,6 +175,13 @@ impl Found<'_> {
             self.centre.disk.as_ref().map_or(Ok(()), |disk| segment_store::Store::examine(&disk.path));
         if let Err(error) = examined {
             self.add("disk", error.into());
+        }
+    }
+
+    fn secrets(&mut self, network: &Network) {
+        for (place, why) in network.missing_secrets() {
+            let error = Error::Secret(why.to_owned());
+            self.obstacles.push(Obstacle { place: Some(place.to_owned()), severity: Severity::Fatal, error });
         }
     }
 

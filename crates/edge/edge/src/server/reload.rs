@@ -35,6 +35,7 @@ impl Reloader {
             log.reopen();
         }
         let network = Network::open(self.path.as_ref().ok_or(Error::NoFile)?)?;
+        network.require_secrets()?;
         let own = network.data_centre(&node.data_centre).map_err(Error::Removed)?.clone();
         let stores = |network: &Network| network.kv.as_ref().map(|kv| kv.stores.clone());
         if stores(&network) != stores(&node.network()) {

@@ -218,6 +218,7 @@ struct Prepared {
 
 impl Prepared {
     fn new(network: &Network, config: &mut Config, workers: usize) -> Result<Self, Error> {
+        network.require_secrets()?;
         let centre = &config.data_centre;
         let clients = Connectors::new(config.trust.clone())?;
         let peers = Peers::new(network, &centre.name, workers, None)?;

@@ -1,9 +1,15 @@
 //! The Forwarded field (RFC 7239): the element that this data centre appends, and the check whether
 //! it may be appended.
 
-pub(crate) fn element<'p>(address: &'p str, is_ipv6: bool, proto: &'p str) -> [&'p str; 6] {
+pub(crate) fn element<'p>(
+    address: &'p str,
+    is_ipv6: bool,
+    proto: &'p str,
+    host: Option<&'p str>,
+) -> [&'p str; 9] {
     let (before, after) = if is_ipv6 { ("\"[", "]\"") } else { ("", "") };
-    ["for=", before, address, after, ";proto=", proto]
+    let (begin, host, end) = host.map_or(("", "", ""), |host| (";host=\"", host, "\""));
+    ["for=", before, address, after, ";proto=", proto, begin, host, end]
 }
 
 /// RFC 7239 section 4. An element appended to a malformed line could become part of a quoted string

@@ -7,13 +7,17 @@ use std::time::Duration;
 use self::health::OriginHealth;
 use crate::{
     admin::api::OriginStatus,
-    config::Zone,
+    config::{OriginHost, OriginUrl, Zone},
     request::{
         context::{CDN_LOOP, RequestContext, loop_member},
         rejection::{BUSY, INCOMPLETE, NOT_TRUSTED, Rejection, TOO_SLOW, UNREACHABLE},
     },
     telemetry::access_log::UpstreamTiming,
-    upstream::{forwarded, trailers},
+    upstream::{
+        forwarded,
+        origin_request::{change_request, trim_vary},
+        trailers,
+    },
 };
 use http_cache::{Time, hop_by_hop::remove_hop_by_hop, internal_headers, purge::move_surrogate_keys};
 use http_stack::{
@@ -23,6 +27,7 @@ use http_stack::{
     clock::http_date,
     header,
     server::Interim,
+    uri::Authority,
 };
 
 #[derive(Debug, Default)]
@@ -32,7 +37,7 @@ pub(crate) struct OriginPool {
 
 impl OriginPool {
     /// Origins that failed recently are last.
-    pub(crate) fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z Origin> {
+    pub(crate) fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z OriginUrl> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
             origins.sort_by_cached_key(|origin| !self.health.is_up(origin, now));
@@ -52,13 +57,15 @@ impl OriginPool {
     pub(crate) async fn send(
         &self,
         client: &Client,
-        origin: &Origin,
+        origin: &OriginUrl,
         mut request: Request<Body>,
         context: &RequestContext,
         now: Time,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
+        let changes = &context.zone().origin_request;
         add_forwarded_headers(request.headers_mut(), context);
+        change_request(&mut request, changes, (origin, now))?;
         let asking = self.health.of(origin).begin(now);
         let traced = context.trace.as_ref();
         let traced = traced.and_then(|traced| traced.begin_upstream(origin, &mut request, trace.started));
@@ -72,7 +79,10 @@ impl OriginPool {
             traced.answered(trace, result.as_ref(), client.clock().now());
         }
         asking.answered(origin, trace, result.as_ref().err(), now);
-        result
+        result.map(|mut response| {
+            trim_vary(response.headers_mut(), changes);
+            response
+        })
     }
 
     /// Relays a GET only if there is a connection to the zone's first healthy origin and the direct
@@ -106,7 +116,7 @@ impl OriginPool {
         relayed
     }
 
-    fn first_origin<'z>(&self, zone: &'z Zone, now: Time) -> &'z Origin {
+    fn first_origin<'z>(&self, zone: &'z Zone, now: Time) -> &'z OriginUrl {
         let origins = &zone.origins;
         if origins.len() == 1 {
             return &origins[0];
@@ -116,7 +126,7 @@ impl OriginPool {
 
     pub(crate) fn report<'a>(
         &self,
-        origins: impl Iterator<Item = &'a Origin>,
+        origins: impl Iterator<Item = &'a OriginUrl>,
         connections: impl Fn(&Origin) -> usize,
         now: Time,
     ) -> Vec<OriginStatus> {
@@ -157,11 +167,16 @@ fn add_forwarded_headers(headers: &mut HeaderMap, context: &RequestContext) {
     if !headers.get_all(header::FORWARDED).iter().all(|line| forwarded::is_list(line.as_bytes())) {
         headers.remove(header::FORWARDED);
     }
-    append_member(headers, &header::FORWARDED, &forwarded::element(&address, ip.is_ipv6(), proto));
+    let host = context.url.authority().map(Authority::as_str);
+    let host = host.filter(|_| context.zone().origin_request.host != OriginHost::Visitor);
+    if let Some(host) = host {
+        set_header(headers, &FORWARDED_HOST, host);
+    }
+    append_member(headers, &header::FORWARDED, &forwarded::element(&address, ip.is_ipv6(), proto, host));
 }
 
-/// Host, if only the URL has it, Via, CDN-Loop and three forwarding fields.
-const ADDED_HEADERS: usize = 6;
+/// Host, if only the URL has it, Via, CDN-Loop and four forwarding fields.
+const ADDED_HEADERS: usize = 7;
 
 pub(crate) fn rejection_for(failure: Failure) -> Rejection {
     match failure {
@@ -252,4 +267,5 @@ fn set_header(headers: &mut HeaderMap, name: &HeaderName, value: &str) {
 const SEPARATOR: &[u8] = b", ";
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

@@ -16,11 +16,11 @@ use std::{
 use self::outcome::{Attempt, FailureScope, RouteError};
 use ::tier_routing::{Fault, Health, Next, Replay, Role, Route, Tries};
 use http_cache::Time;
-use http_stack::{Body, Client, Failure, Origin, Request, Response, client::Trace};
+use http_stack::{Body, Client, Failure, Request, Response, client::Trace};
 use tokio::time::timeout;
 
 use crate::{
-    config::Detours,
+    config::{Detours, OriginUrl},
     peers::{Peers, RouteContext, measure_connect, resolve, tunnel::Tunnel},
     request::{
         context::RequestContext,
@@ -33,7 +33,7 @@ struct RouteAttempts<'a> {
     worker: &'a WorkerState,
     peers: &'a Arc<Peers>,
     client: &'a Client,
-    origin: &'a Origin,
+    origin: &'a OriginUrl,
     context: &'a RequestContext,
     now: Time,
     health: Health,
@@ -45,7 +45,7 @@ impl WorkerState {
     pub(crate) async fn send_by_best_route(
         &self,
         peers: &Arc<Peers>,
-        (client, origin): (&Client, &Origin),
+        (client, origin): (&Client, &OriginUrl),
         request: Request<Body>,
         context: &RequestContext,
         now: Time,
@@ -257,7 +257,7 @@ impl RouteAttempts<'_> {
 
     /// The probe shows whether the direct route is broken or only slow.
     fn test_direct_path(&self) {
-        let (peers, origin) = (Arc::downgrade(self.peers), self.origin.clone());
+        let (peers, origin) = (Arc::downgrade(self.peers), self.origin.origin().clone());
         let Some(address) = self.peers.origin_address(self.origin) else { return };
         tokio::spawn(async move {
             let outcome = measure_connect(address).await;

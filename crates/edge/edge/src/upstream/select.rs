@@ -21,7 +21,7 @@ use crate::{
     peers::{Peers, client::PeerError},
     request::{
         context::RequestContext,
-        rejection::{BROKE_OFF, BUSY, Rejection, TOO_SLOW, UNREACHABLE},
+        rejection::{BROKE_OFF, BUSY, OUTSIDE_PREFIX, Rejection, TOO_SLOW, UNREACHABLE},
     },
     server::worker_state::WorkerState,
     upstream::origins::{clean_response, forward_interim, rejection_for},
@@ -169,6 +169,9 @@ impl WorkerState {
         let mut rejection = UNREACHABLE;
         for (number, origin) in origins.iter().enumerate() {
             let Some((headers, body)) = remaining.take() else { break };
+            if origin.is_left_by(context.url.path()) {
+                return Err(OUTSIDE_PREFIX);
+            }
             if may_repeat && number + 1 < origins.len() {
                 remaining = body.again().map(|body| (headers.clone(), body));
             }

@@ -208,12 +208,12 @@ impl Connector {
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match (origin.scheme, early) {
             (Scheme::Http, _) => (Box::new(socket), self.protocol == Protocol::Http2),
             (Scheme::Https, EarlyData::Forbidden) => {
-                let stream = self.tls.handshake(&origin.host, socket, trace).await?;
+                let stream = self.tls.handshake(origin.tls_name(), socket, trace).await?;
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 (Box::new(stream), is_http2)
             }
             (Scheme::Https, EarlyData::Allowed) => {
-                let (stream, speaks) = self.tls.ahead(&origin.host, socket, trace).await?;
+                let (stream, speaks) = self.tls.ahead(origin.tls_name(), socket, trace).await?;
                 (Box::new(stream), speaks.as_deref() == Some(b"h2"))
             }
         };
@@ -239,12 +239,13 @@ impl Connector {
         let started = self.clock.now();
         // Early data is sent to the address that the earlier session reached, without a race between
         // addresses.
-        match self.tls.reached_before(&origin.host, &addresses.known) {
+        match self.tls.reached_before(origin.tls_name(), &addresses.known) {
             Some(remote) if early == EarlyData::Allowed => addresses = Addresses::one(remote),
             _ => early = EarlyData::Forbidden,
         }
         let reach = |remote: SocketAddr| {
-            let (quic, tls, host) = (Arc::clone(&self.quic), Arc::clone(&self.tls), origin.host.clone());
+            let (quic, tls, host) =
+                (Arc::clone(&self.quic), Arc::clone(&self.tls), origin.tls_name().to_owned());
             async move { quic.open(&tls, &host, remote, early).await }
         };
         let Winner { connection: mut opened, remote, fallback } = first_to_answer(addresses, reach).await?;
@@ -259,7 +260,7 @@ impl Connector {
         let began = opened.recorder.wire().began().filter(|_| !fallback).unwrap_or(started);
         trace.quic = Some(self.clock.now().saturating_sub(began));
         trace.resumed = opened.handshake.is_resumed().filter(|_| self.tls.resumes());
-        self.tls.reached(&origin.host, remote);
+        self.tls.reached(origin.tls_name(), remote);
         let Opened { connection, recorder, .. } = opened;
         let connection = Http3::start(connection, recorder, remote, self.clock).await?;
         Ok(Fresh::Shared(Multiplexed::Http3(connection)))

@@ -72,7 +72,7 @@ pub(super) fn request_headers(request: &RequestView<'_>, hop: &ForwardingHop<'_>
     let (ip, proto) = (peer.address.ip().to_canonical(), peer.scheme.name());
     let mut address = String::with_capacity(MAX_IPV4_BYTES);
     push_address(&mut address, ip);
-    let element = forwarded::element(&address, ip.is_ipv6(), proto);
+    let element = forwarded::element(&address, ip.is_ipv6(), proto, None);
     list_headers.write([&via(Version::HTTP_11, centre), &[&address], &element], &mut head);
     head.put("x-forwarded-proto", [proto]);
     head.put("cdn-loop", loop_member(network, centre));
