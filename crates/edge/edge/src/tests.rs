@@ -36,6 +36,7 @@ mod traces;
 mod uploads;
 mod url_normalization;
 mod variants;
+mod zone_metrics;
 
 use std::{
     sync::{

@@ -111,6 +111,14 @@ impl Origin {
         self.server_name.as_deref().unwrap_or(&self.host)
     }
 
+    /// The text form with the server name: `https://10.0.0.1 as shop.example`. Unique among connections.
+    pub fn label(&self) -> String {
+        match &self.server_name {
+            Some(name) => format!("{self} as {name}"),
+            None => self.to_string(),
+        }
+    }
+
     /// The address, if the URL contains one instead of a name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()

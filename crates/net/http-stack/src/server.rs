@@ -38,6 +38,7 @@ mod quic;
 mod reason_phrase;
 mod relay;
 mod response_head;
+mod tls_handshakes;
 mod wire;
 
 use std::{
@@ -72,6 +73,7 @@ pub use self::{
     quic::bind_udp,
     reason_phrase::ReasonPhrase,
     relay::{Lines, Original, Relayed, Relaying},
+    tls_handshakes::{HandshakeCounts, TlsHandshakes},
 };
 use self::{certificate::EarlyData, context::Context, mtls_rejections::MtlsRejections};
 use crate::{Error, MeshIdentity, ShutdownSignal, sys};
@@ -84,6 +86,7 @@ pub struct Server {
     http3: Option<Http3>,
     announces_http3: bool,
     per_address: Arc<PerIpLimit>,
+    handshakes: Arc<TlsHandshakes>,
     config: Config,
 }
 
@@ -135,6 +138,7 @@ impl Server {
             http3: None,
             announces_http3: false,
             per_address: PerIpLimit::at_most(usize::MAX),
+            handshakes: Arc::default(),
             config: Config::default(),
         })
     }
@@ -191,6 +195,12 @@ impl Server {
         Self { per_address: Arc::clone(per_address), ..self }
     }
 
+    /// Counts the TLS handshakes of this server in `handshakes`, which several servers may share.
+    #[must_use]
+    pub fn with_handshakes(self, handshakes: &Arc<TlsHandshakes>) -> Self {
+        Self { handshakes: Arc::clone(handshakes), ..self }
+    }
+
     /// Returns the listening addresses, in the order in which they were given, with the ports that
     /// replaced 0.
     ///
@@ -219,6 +229,7 @@ impl Server {
             members: self.members,
             has_http3: self.announces_http3,
             per_address: self.per_address,
+            handshakes: self.handshakes,
             config: self.config,
             stop: stop.clone(),
         });

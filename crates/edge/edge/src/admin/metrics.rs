@@ -1,12 +1,18 @@
 //! Prometheus metrics of a data centre, text format version 0.0.4.
 
+mod traffic;
+
 use std::fmt::{Display, Write};
 
 use ::tier_routing::Fault;
+use http_stack::server::TlsHandshakes;
 
-use crate::admin::api::{BusStatus, RouteReason, Status};
+use crate::{
+    admin::api::{BusStatus, RouteReason, Status},
+    telemetry::traffic::TrafficMetrics,
+};
 
-pub(crate) fn prometheus(status: &Status) -> String {
+pub(crate) fn prometheus(status: &Status, traffic: &TrafficMetrics, handshakes: &TlsHandshakes) -> String {
     let Status { data_centre, epoch, requests, connections, store, log, traces, kv, origins, .. } = status;
     let mut page = Page { text: String::new(), data_centre };
     page.family("requests_total", "counter", "Client requests by cache status.");
@@ -74,6 +80,7 @@ pub(crate) fn prometheus(status: &Status) -> String {
     for origin in origins {
         page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
     }
+    page.traffic(traffic, handshakes);
     page.network(status);
     page.text
 }
@@ -321,15 +328,21 @@ impl Page<'_> {
         let _ = writeln!(self.text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
     }
 
-    /// Label values need no escaping: names of data centres and origins contain no special
-    /// characters.
+    /// Only names of zones may contain special characters.
     fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         let _ = write!(self.text, "{PREFIX}{name}{{data_centre=\"{}\"", self.data_centre);
         for (label, text) in labels {
-            let _ = write!(self.text, ",{label}=\"{text}\"");
+            let _ = match text.contains(['"', '\\', '\n']) {
+                false => write!(self.text, ",{label}=\"{text}\""),
+                true => write!(self.text, ",{label}={}", quoted(text)),
+            };
         }
         let _ = writeln!(self.text, "}} {value}");
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 const PREFIX: &str = "longhaul_edge_";
@@ -341,6 +354,29 @@ mod tests {
         ByCacheStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, Requests,
         TraceStatus, Usage,
     };
+    use crate::telemetry::{counters::CacheResult, traffic::RequestSeries};
+
+    fn dashboard_expressions() -> Vec<String> {
+        fn collect(value: &serde_json::Value, found: &mut Vec<String>) {
+            match value {
+                serde_json::Value::Array(all) => all.iter().for_each(|value| collect(value, found)),
+                serde_json::Value::Object(all) => {
+                    for (key, value) in all {
+                        match value.as_str().filter(|_| key == "expr" || key == "definition") {
+                            Some(text) => found.push(text.to_owned()),
+                            None => collect(value, found),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let text = include_str!("../../../../../docs/operation/longhaul-edge.json");
+        let mut found = Vec::new();
+        collect(&serde_json::from_str(text).unwrap(), &mut found);
+        assert!(found.len() > 10, "{found:?}");
+        found
+    }
 
     #[test]
     fn page_has_each_metric_with_its_labels() {
@@ -455,9 +491,30 @@ mod tests {
                 }),
             }),
         };
-        let page = prometheus(&status);
+        let traffic = TrafficMetrics::new(1);
+        let series = |zone: &str| {
+            let (zone, status) = (traffic.number(zone), http_stack::StatusCode::NOT_FOUND);
+            RequestSeries::new(zone, &http_stack::Method::GET, status, CacheResult::Hit)
+        };
+        traffic.record(0, series("z"), 2_000_000);
+        traffic.record(0, series("\"\\"), 0);
+        traffic.add_body_bytes(0, traffic.number("z"), 12);
+        traffic.record_origin("z", &"http://a".parse().unwrap(), 700_000_000);
+        let page = prometheus(&status, &traffic, &TlsHandshakes::default());
         for line in [
             "# TYPE longhaul_edge_requests_total counter",
+            "longhaul_edge_zone_requests_total{data_centre=\"lhr\",zone=\"z\",method=\"GET\",status=\"4xx\",cache=\"hit\"} 1",
+            "longhaul_edge_zone_requests_total{data_centre=\"lhr\",zone=\"\\\"\\\\\",method=\"GET\",status=\"4xx\",cache=\"hit\"} 1",
+            "longhaul_edge_zone_response_body_bytes_total{data_centre=\"lhr\",zone=\"z\"} 12",
+            "# TYPE longhaul_edge_zone_response_duration_seconds histogram",
+            "longhaul_edge_zone_response_duration_seconds_bucket{data_centre=\"lhr\",zone=\"z\",cache=\"hit\",le=\"0.001\"} 0",
+            "longhaul_edge_zone_response_duration_seconds_bucket{data_centre=\"lhr\",zone=\"z\",cache=\"hit\",le=\"0.0025\"} 1",
+            "longhaul_edge_zone_response_duration_seconds_bucket{data_centre=\"lhr\",zone=\"z\",cache=\"hit\",le=\"+Inf\"} 1",
+            "longhaul_edge_zone_response_duration_seconds_sum{data_centre=\"lhr\",zone=\"z\",cache=\"hit\"} 0.002",
+            "longhaul_edge_zone_response_duration_seconds_count{data_centre=\"lhr\",zone=\"z\",cache=\"hit\"} 1",
+            "longhaul_edge_zone_origin_duration_seconds_sum{data_centre=\"lhr\",zone=\"z\",origin=\"http://a\"} 0.7",
+            "longhaul_edge_tls_handshakes_total{data_centre=\"lhr\",result=\"ok\",version=\"1.3\"} 0",
+            "longhaul_edge_tls_handshakes_total{data_centre=\"lhr\",result=\"failed\",version=\"\"} 0",
             "longhaul_edge_requests_total{data_centre=\"lhr\",cache=\"hit\"} 3",
             "longhaul_edge_connections{data_centre=\"lhr\"} 8",
             "longhaul_edge_connections_refused_total{data_centre=\"lhr\"} 1",
@@ -503,6 +560,17 @@ mod tests {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 72, "{page}");
+        assert_eq!(names.len(), 77, "{page}");
+        let names: Vec<_> = names.iter().filter_map(|line| line.split(' ').next()).collect();
+        for expression in dashboard_expressions() {
+            let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+            let metrics: Vec<_> = words.filter(|word| word.starts_with(PREFIX)).collect();
+            assert!(!metrics.is_empty(), "{expression}");
+            for metric in metrics {
+                let parts = ["_bucket", "_sum", "_count"].iter().filter_map(|part| metric.strip_suffix(part));
+                let is_known = parts.chain([metric]).any(|name| names.contains(&name));
+                assert!(is_known, "{metric} of the dashboard is not exposed: {expression}");
+            }
+        }
     }
 }

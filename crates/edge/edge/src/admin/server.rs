@@ -55,7 +55,9 @@ pub(crate) async fn serve(node: &Arc<Node>, request: Request<Body>) -> Response<
             probe_response(StatusCode::SERVICE_UNAVAILABLE, "another process takes over\n")
         }
         (&Method::GET | &Method::HEAD, ["readyz"]) => probe_response(StatusCode::OK, "ready\n"),
-        (&Method::GET, ["metrics"]) => page(metrics::prometheus(&status(node))),
+        (&Method::GET, ["metrics"]) => {
+            page(metrics::prometheus(&status(node), &node.traffic, &node.handshakes))
+        }
         (&Method::GET, ["explain"]) => explain(node, &parts.uri),
         (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
             if !is_allowed(node, &parts.headers) {

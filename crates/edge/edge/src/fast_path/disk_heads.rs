@@ -25,13 +25,14 @@ use crate::{
         prerendered::{DiskOnly, HeadFormat, Prerendered},
     },
     store::memory::{MemoryStore, Object, TOUCH_INTERVAL},
+    telemetry::delivery::HitNotes,
 };
 
 #[derive(Debug)]
 pub(crate) struct DiskHead {
     pub(crate) prerendered: Prerendered,
     pub(crate) terms: Terms,
-    pub(crate) log_suffix: Option<Arc<[u8]>>,
+    pub(crate) notes: HitNotes,
     subject: Subject,
     body: BlockRef,
     /// Milliseconds.
@@ -65,16 +66,11 @@ struct Entry {
 }
 
 impl DiskHead {
-    pub(crate) fn new(
-        object: &Object,
-        only: &DiskOnly,
-        ready: Prerendered,
-        about: Option<Arc<[u8]>>,
-    ) -> Self {
+    pub(crate) fn new(object: &Object, only: &DiskOnly, ready: Prerendered, notes: HitNotes) -> Self {
         Self {
             prerendered: ready,
             terms: object.stored.terms.clone(),
-            log_suffix: about,
+            notes,
             subject: object.subject.clone(),
             body: only.body.clone(),
             verified_at: AtomicU64::new(0),
@@ -107,7 +103,7 @@ impl DiskHead {
     fn cost(&self) -> usize {
         let Subject { zone, url, tags, groups } = &self.subject;
         let names = tags.iter().chain(groups).map(|name| size_of::<String>() + name.len());
-        let about = self.log_suffix.as_ref().map_or(0, |about| about.len());
+        let about = self.notes.log_suffix.as_ref().map_or(0, |about| about.len());
         size_of::<Self>() + self.prerendered.bytes() + about + zone.len() + url.len() + names.sum::<usize>()
     }
 }

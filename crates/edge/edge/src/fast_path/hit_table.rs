@@ -18,6 +18,7 @@ use crate::{
     request::context::RequestContext,
     response::build::browser_ttl,
     store::memory::{EntryLease, MemoryStore, Object, TOUCH_INTERVAL},
+    telemetry::delivery::HitNotes,
 };
 
 #[derive(Debug)]
@@ -29,7 +30,8 @@ pub(crate) struct HitTable {
 
 pub(crate) struct FastHit {
     location: HitLocation,
-    pub(crate) log_suffix: Option<Arc<[u8]>>,
+    /// `None` for peers, whose requests have no metrics.
+    pub(crate) notes: Option<HitNotes>,
 }
 
 enum HitLocation {
@@ -44,7 +46,7 @@ struct Hit {
     object: Weak<Object>,
     coding: Option<Coding>,
     version: u64,
-    log_suffix: Option<Arc<[u8]>>,
+    notes: Option<HitNotes>,
     last_touch: Time,
 }
 
@@ -71,7 +73,7 @@ impl HitTable {
         let hash = self.in_memory.hash(request);
         self.in_memory(hash, store, now, request).or_else(|| {
             let head = self.disk_heads.find(hash, store, now, request, head_format)?;
-            Some(FastHit { log_suffix: head.log_suffix.clone(), location: HitLocation::Disk(head) })
+            Some(FastHit { notes: Some(head.notes.clone()), location: HitLocation::Disk(head) })
         })
     }
 
@@ -84,10 +86,7 @@ impl HitTable {
     ) -> Option<FastHit> {
         let hit = self.in_memory.find(hash, request, |_| is_plain(request))?;
         let object = hit.fresh_object(store, now)?;
-        Some(FastHit {
-            location: HitLocation::Memory(object, hit.coding),
-            log_suffix: hit.log_suffix.clone(),
-        })
+        Some(FastHit { location: HitLocation::Memory(object, hit.coding), notes: hit.notes.clone() })
     }
 
     pub(crate) fn find_for_peer(
@@ -101,7 +100,7 @@ impl HitTable {
         let of_others = self.for_peers.find(hash, request, |_| true)?;
         let is_same = of_others.key == key && *of_others.zone == *zone;
         let object = is_same.then(|| of_others.hit.fresh_object(store, now)).flatten()?;
-        Some(FastHit { location: HitLocation::Peer(object), log_suffix: None })
+        Some(FastHit { location: HitLocation::Peer(object), notes: None })
     }
 
     pub(crate) fn add(
@@ -111,7 +110,7 @@ impl HitTable {
         form: Form,
         lease: &EntryLease,
         response: &Response<Body>,
-        about: Option<Arc<[u8]>>,
+        notes: HitNotes,
     ) {
         let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
         let Some(fingerprint) = RequestFingerprint::of(context, lease.names.iter().chain(accepted)) else {
@@ -128,7 +127,7 @@ impl HitTable {
         if object.prerendered.get_or(coding, head_format, make).is_none_or(|ready| !ready.matches_rule(ttl)) {
             return;
         }
-        self.in_memory.insert(fingerprint, Hit::new(object, coding, lease, about), Hit::is_valid);
+        self.in_memory.insert(fingerprint, Hit::new(object, coding, lease, Some(notes)), Hit::is_valid);
     }
 
     pub(crate) fn add_for_peer(
@@ -162,7 +161,7 @@ impl HitTable {
         form: Form,
         names: &[HeaderName],
         response: &Response<Body>,
-        about: Option<Arc<[u8]>>,
+        notes: HitNotes,
     ) {
         let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
         let names = names.iter().chain(only.names.iter()).chain(object.stored.selection.names());
@@ -174,7 +173,7 @@ impl HitTable {
         self.disk_heads.add(
             hash,
             fingerprint,
-            DiskHead::new(object, only, ready.without_body(), about),
+            DiskHead::new(object, only, ready.without_body(), notes),
             only.epoch,
         );
     }
@@ -234,10 +233,10 @@ impl Hit {
         object: &Arc<Object>,
         coding: Option<Coding>,
         lease: &EntryLease,
-        about: Option<Arc<[u8]>>,
+        notes: Option<HitNotes>,
     ) -> Self {
         let (object, version) = (Arc::downgrade(object), lease.version);
-        Self { object, coding, version, log_suffix: about, last_touch: Time::from_millis(0) }
+        Self { object, coding, version, notes, last_touch: Time::from_millis(0) }
     }
 
     fn fresh_object(&mut self, store: &MemoryStore, now: Time) -> Option<Arc<Object>> {

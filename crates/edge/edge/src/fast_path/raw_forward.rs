@@ -26,6 +26,7 @@ use crate::{
         access_log::{PendingEntry, RequestOutcome, UpstreamTiming},
         counters::CacheResult,
         delivery::DeliveryObserver,
+        traffic::{RequestSeries, ZoneNumber},
     },
     upstream::{
         origins::{clean_response, rejection_for},
@@ -41,6 +42,7 @@ struct RawForward<'h> {
     pending_entry: Option<PendingEntry<'h>>,
     upstream_timing: Option<Arc<UpstreamTiming>>,
     sent: SentRequest,
+    began: u64,
 }
 
 struct RawResponse {
@@ -59,7 +61,7 @@ impl ClientHandler {
         if worker.traces.is_due(worker.index(), request) {
             return None;
         }
-        let requested = worker.now();
+        let (requested, began) = (worker.now(), worker.monotonic_ns());
         let pass_entry = worker.own_pass_table().find(requested, request)?;
         let hop = header_filter::ForwardingHop {
             network: &pass_entry.network().name,
@@ -78,6 +80,7 @@ impl ClientHandler {
                 .map(|log| log.begin_raw_request(worker.index(), request)),
             upstream_timing: worker.access_log.as_ref().map(|_| Arc::default()),
             sent: worker.in_flight.send_unlisted(requested, worker.store.epoch()),
+            began,
         };
         Some(Box::pin(relay.run(head)))
     }
@@ -144,13 +147,17 @@ impl RawForward<'_> {
         };
         self.worker.client_counters.add(result);
         let zone = self.pass_entry.zone();
+        let zone_number = self.worker.traffic.number(&zone.name);
+        let series = RequestSeries::new(zone_number, &Method::GET, status, result);
+        let took = self.worker.monotonic_ns().saturating_sub(self.began);
+        self.worker.traffic.record(self.worker.index(), series, took);
         let line = self.pending_entry.map(|pending_entry| {
             let upstream_timing = self.upstream_timing.as_deref().and_then(UpstreamTiming::times);
-            let outcome =
-                RequestOutcome { result, zone: Some(zone.name.clone()), upstream_timing, tier: None };
+            let zone = Some(zone.name.clone());
+            let outcome = RequestOutcome { result, zone, zone_number, upstream_timing, tier: None };
             pending_entry.into_entry(status, Some(&outcome))
         });
-        let note = DeliveryObserver::new(line, None);
+        let note = DeliveryObserver::new(line, None, Some(zone_number));
         let body = trailers::for_response(body.within(zone.next_byte));
         Relayed::Lines(Lines { head, framing, body, note })
     }
@@ -173,7 +180,8 @@ impl RawForward<'_> {
         } else {
             worker.remember_pass(&context, pass_entry.reason().clone(), &response);
         }
-        worker.complete_outcome(&mut response, &context.zone().name, self.upstream_timing.as_deref());
+        let zone = self.zone();
+        worker.complete_outcome(&mut response, zone, self.upstream_timing.as_deref());
         self.respond(response)
     }
 
@@ -191,18 +199,21 @@ impl RawForward<'_> {
 
     fn reject(self, rejection: Rejection) -> Relayed<DeliveryObserver> {
         let mut response = self.worker.reject(rejection);
-        self.worker.complete_outcome(
-            &mut response,
-            &self.pass_entry.zone().name,
-            self.upstream_timing.as_deref(),
-        );
+        self.worker.complete_outcome(&mut response, self.zone(), self.upstream_timing.as_deref());
         self.respond(response)
+    }
+
+    fn zone(&self) -> (ZoneNumber, Option<String>) {
+        let name = &self.pass_entry.zone().name;
+        (self.worker.traffic.number(name), Some(name.clone()))
     }
 
     fn respond(self, mut response: Response<Body>) -> Relayed<DeliveryObserver> {
         let (status, outcome) = (response.status(), response.extensions_mut().remove::<RequestOutcome>());
+        let labels = (&Method::GET, status);
+        let zone = outcome.as_ref().map(|outcome| self.worker.record_request(labels, outcome, self.began));
         let line = self.pending_entry.map(|pending_entry| pending_entry.into_entry(status, outcome.as_ref()));
-        if let Some(sending) = DeliveryObserver::new(line, None) {
+        if let Some(sending) = DeliveryObserver::new(line, None, zone) {
             response.extensions_mut().insert(sending);
         }
         Relayed::Response(response)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http_cache::Time;
 use http_stack::{
-    Body, Bytes, CompleteBody, Failure, Request, Response,
+    Body, Bytes, CompleteBody, Failure, Method, Request, Response, StatusCode,
     server::{Delivery, Handler, Interim, Relaying, RequestView},
 };
 
@@ -15,6 +15,7 @@ use crate::{
         access_log::{AccessLog, RequestOutcome},
         counters::CacheResult,
         delivery::DeliveryObserver,
+        traffic::{RequestSeries, ZoneNumber},
     },
 };
 
@@ -25,7 +26,7 @@ impl ClientHandler {
         &self,
         request: &RequestView<'_>,
         head_format: HeadFormat,
-        answer: impl FnOnce(&FastHit, Time) -> Option<T>,
+        answer: impl FnOnce(&FastHit, Time) -> Option<(T, usize)>,
     ) -> Option<(T, Option<DeliveryObserver>)> {
         let worker = &self.0;
         // A data centre that is cut off may have to revalidate.
@@ -35,12 +36,29 @@ impl ClientHandler {
         let began = worker.access_log.as_ref().map(AccessLog::now);
         let now = worker.now();
         let found = worker.hit_table(worker.index()).find(&worker.store, now, request, head_format)?;
-        let rendered = answer(&found, now)?;
+        let (rendered, body_bytes) = answer(&found, now)?;
         worker.client_counters.add(CacheResult::Hit);
         worker.traces.count_untraced(worker.index());
-        let note = worker.access_log.as_ref().zip(began).zip(found.log_suffix);
+        let notes = found.notes?;
+        let series = notes.series.with_head(request.is_head);
+        worker.traffic.record_swift(worker.index(), series, body_bytes as u64);
+        let note = worker.access_log.as_ref().zip(began).zip(notes.log_suffix);
         let note = note.map(|((log, began), about)| log.hit_entry(began, request, about));
-        Some((rendered, DeliveryObserver::new(note, None)))
+        Some((rendered, DeliveryObserver::new(note, None, None)))
+    }
+}
+
+impl WorkerState {
+    /// `began` is the time at which the request's header had arrived.
+    pub(crate) fn record_request(
+        &self,
+        (method, status): (&Method, StatusCode),
+        outcome: &RequestOutcome,
+        began: u64,
+    ) -> ZoneNumber {
+        let series = RequestSeries::new(outcome.zone_number, method, status, outcome.result);
+        self.traffic.record(self.index(), series, self.monotonic_ns().saturating_sub(began));
+        series.zone
     }
 }
 
@@ -54,11 +72,19 @@ impl Handler for ClientHandler {
         request: &RequestView<'_>,
         head: &mut Vec<u8>,
     ) -> Option<(CompleteBody, Option<DeliveryObserver>)> {
-        self.try_fast_hit(request, HeadFormat::Http1, |found, now| found.write(request, now, head))
+        self.try_fast_hit(request, HeadFormat::Http1, |found, now| {
+            let body = found.write(request, now, head)?;
+            let bytes = body.len();
+            Some((body, bytes))
+        })
     }
 
     fn try_respond(&self, request: &RequestView<'_>) -> Option<(Response<Bytes>, Option<DeliveryObserver>)> {
-        self.try_fast_hit(request, HeadFormat::HeaderMap, |found, now| found.response(request, now))
+        self.try_fast_hit(request, HeadFormat::HeaderMap, |found, now| {
+            let response = found.response(request, now)?;
+            let bytes = response.body().len();
+            Some((response, bytes))
+        })
     }
 
     fn relay<'h>(
@@ -71,11 +97,9 @@ impl Handler for ClientHandler {
 
     async fn handle(&self, mut request: Request<Body>) -> Result<Response<Body>, Failure> {
         let worker = &self.0;
+        let (began, method) = (worker.monotonic_ns(), request.method().clone());
         let pending_entry = worker.access_log.as_ref().map(|log| log.begin_request(worker.index(), &request));
         let active = worker.traces.begin(worker.index(), &mut request);
-        if pending_entry.is_none() && active.is_none() {
-            return Ok(worker.serve(request).await);
-        }
         let mut response = worker.serve(request).await;
         let (status, outcome) = (response.status(), response.extensions_mut().remove::<RequestOutcome>());
         let traced = active.and_then(|active| {
@@ -84,14 +108,16 @@ impl Handler for ClientHandler {
                 outcome.iter().flat_map(|outcome| outcome.trace_attributes(&worker.data_centre)),
             )
         });
+        let zone = outcome.as_ref().map(|outcome| worker.record_request((&method, status), outcome, began));
         let line = pending_entry.map(|pending_entry| pending_entry.into_entry(status, outcome.as_ref()));
-        if let Some(sending) = DeliveryObserver::new(line, traced) {
+        if let Some(sending) = DeliveryObserver::new(line, traced, zone) {
             response.extensions_mut().insert(sending);
         }
         Ok(response)
     }
 
     fn on_delivered(&self, sending: DeliveryObserver, delivery: Delivery) {
-        sending.observe(self.0.access_log.as_ref(), self.0.index(), delivery);
+        let log = self.0.access_log.as_ref();
+        sending.observe((log, &self.0.traffic), self.0.index(), delivery);
     }
 }

@@ -30,6 +30,7 @@ use crate::{
     telemetry::{
         access_log::{RequestOutcome, UpstreamTiming},
         counters::CacheResult,
+        traffic::ZoneNumber,
     },
     upstream::{
         origins::upstream_headers,
@@ -50,15 +51,16 @@ impl WorkerState {
             Ok(limited) => limited,
             Err(rejection) => return self.reject(rejection),
         };
-        let needs_outcome = self.access_log.is_some() || context.trace.is_some();
-        let zone = needs_outcome.then(|| context.zone().name.clone());
+        let needs_name = self.access_log.is_some() || context.trace.is_some();
+        let zone =
+            (self.traffic.number(&context.zone().name), needs_name.then(|| context.zone().name.clone()));
         context.upstream_timing = self.access_log.as_ref().map(|_| Arc::default());
         let upstream_timing = context.upstream_timing.clone();
         let mut response = self.handle_admitted(context, body).await;
-        self.complete_outcome(&mut response, zone.as_deref().unwrap_or_default(), upstream_timing.as_deref());
         if body_limit.is_exceeded() && response.extensions().get::<Rejection>().is_some() {
             response = self.reject(CONTENT_TOO_LARGE);
         }
+        self.complete_outcome(&mut response, zone, upstream_timing.as_deref());
         apply_error_page(&network.zones[number], &mut response);
         response
     }
@@ -66,11 +68,11 @@ impl WorkerState {
     pub(crate) fn complete_outcome(
         &self,
         response: &mut Response<Body>,
-        zone: &str,
+        zone: (ZoneNumber, Option<String>),
         upstream_timing: Option<&UpstreamTiming>,
     ) {
         if let Some(outcome) = response.extensions_mut().get_mut::<RequestOutcome>() {
-            outcome.zone = Some(zone.to_owned());
+            (outcome.zone_number, outcome.zone) = zone;
             outcome.upstream_timing = upstream_timing.and_then(UpstreamTiming::times);
             outcome.tier = upstream_timing.and_then(UpstreamTiming::source);
         }
@@ -434,12 +436,13 @@ impl WorkerState {
         response
     }
 
-    fn record_result(&self, result: CacheResult, response: &mut Response<Body>) {
+    pub(crate) fn record_result(&self, result: CacheResult, response: &mut Response<Body>) {
         self.counters().add(result);
-        if self.access_log.is_some() || self.traces.is_on() {
+        if self.serves_clients() {
             response.extensions_mut().insert(RequestOutcome {
                 result,
                 zone: None,
+                zone_number: ZoneNumber::default(),
                 upstream_timing: None,
                 tier: None,
             });

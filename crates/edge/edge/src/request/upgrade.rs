@@ -47,7 +47,7 @@ impl WorkerState {
                 CacheResult::Bypass,
             );
         };
-        self.counters().add(CacheResult::Bypass);
+        self.record_result(CacheResult::Bypass, &mut response);
         let protocol = response.headers().get(header::UPGRADE).cloned();
         remove_hop_by_hop(response.headers_mut());
         response.headers_mut().insert(header::CONNECTION, UPGRADE);

@@ -10,7 +10,7 @@ use std::{
 
 use http_stack::{
     MeshIdentity, Scheme, Server,
-    server::{Config, Identity, PerIpLimit, bind_udp, share},
+    server::{Config, Identity, PerIpLimit, TlsHandshakes, bind_udp, share},
 };
 
 use crate::{Error, config::DataCentre, server::inherited_sockets::InheritedSockets};
@@ -25,6 +25,7 @@ pub(crate) struct Listeners {
     identity: Option<Identity>,
     config: Config,
     per_address: Arc<PerIpLimit>,
+    handshakes: Arc<TlsHandshakes>,
 }
 
 pub(crate) struct WorkerListeners {
@@ -41,12 +42,14 @@ pub(crate) struct QuicSockets {
     identity: Identity,
     config: Config,
     per_address: Arc<PerIpLimit>,
+    handshakes: Arc<TlsHandshakes>,
 }
 
 impl QuicSockets {
     pub(crate) fn server(self) -> Result<Server, Error> {
         let server = Server::over_quic(self.sockets, &self.identity)?;
-        Ok(server.with_config(self.config).with_most_per_address(&self.per_address))
+        let server = server.with_config(self.config).with_most_per_address(&self.per_address);
+        Ok(server.with_handshakes(&self.handshakes))
     }
 }
 
@@ -81,7 +84,18 @@ impl Listeners {
             ..all
         };
         let per_address = PerIpLimit::at_most(centre.connections_per_address);
-        Ok(Self { clear, tls, udp, links, kv, kv_tls, identity, config, per_address })
+        Ok(Self {
+            clear,
+            tls,
+            udp,
+            links,
+            kv,
+            kv_tls,
+            identity,
+            config,
+            per_address,
+            handshakes: Arc::default(),
+        })
     }
 
     pub(crate) fn identity(&self) -> Option<Identity> {
@@ -90,6 +104,10 @@ impl Listeners {
 
     pub(crate) fn per_address(&self) -> Arc<PerIpLimit> {
         Arc::clone(&self.per_address)
+    }
+
+    pub(crate) fn handshakes(&self) -> Arc<TlsHandshakes> {
+        Arc::clone(&self.handshakes)
     }
 
     pub(crate) fn addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
@@ -128,10 +146,13 @@ impl Listeners {
                 identity,
                 config: self.config,
                 per_address: self.per_address(),
+                handshakes: self.handshakes(),
             });
         }
-        let limited =
-            |server: Server| server.with_config(self.config).with_most_per_address(&self.per_address);
+        let limited = |server: Server| {
+            let server = server.with_config(self.config).with_most_per_address(&self.per_address);
+            server.with_handshakes(&self.handshakes)
+        };
         let servers = servers.into_iter().map(limited).collect();
         let sockets = self.links.pop().filter(|sockets| !sockets.is_empty());
         let links = match (sockets, member) {

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use http_cache::{Key, Time};
-use http_stack::{Client, Origin, server::PerIpLimit};
+use http_stack::{
+    Client, Origin,
+    server::{PerIpLimit, TlsHandshakes},
+};
 use kv_server::Service;
 use tokio::sync::Semaphore;
 
@@ -20,7 +23,7 @@ use crate::{
     response::encoder::ENCODERS_PER_WORKER,
     server::kv,
     store::{disk::DiskTier, memory::MemoryStore},
-    telemetry::{access_log::AccessLog, counters::RequestCounters, traces::Traces},
+    telemetry::{access_log::AccessLog, counters::RequestCounters, traces::Traces, traffic::TrafficMetrics},
     upstream::{connectors::Connectors, origins::OriginPool},
     util::clock,
 };
@@ -35,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) origins: OriginPool,
     pub(crate) hit_for_miss: HitForMiss,
     pub(crate) in_flight: Arc<InFlightRequests>,
+    pub(crate) traffic: Arc<TrafficMetrics>,
+    pub(crate) handshakes: Arc<TlsHandshakes>,
     pub(crate) client_counters: RequestCounters,
     pub(crate) peer_counters: RequestCounters,
     peers: PeersHandle,
@@ -62,7 +67,7 @@ impl Node {
         log: Option<AccessLog>,
         workers: usize,
     ) -> Self {
-        let traces = Arc::new(Traces::new(workers));
+        let (traces, traffic) = (Arc::new(Traces::new(workers)), Arc::new(TrafficMetrics::new(workers)));
         traces.set(network.traces.as_ref());
         let network = RwLock::new(Arc::new(network));
         let hits = (0..workers).map(|_| Mutex::new(HitTable::new(memory, workers))).collect();
@@ -75,7 +80,9 @@ impl Node {
             purge_log: PurgeLog::new(),
             nats: NatsState::default(),
             collapse: Arc::default(),
-            origins: OriginPool::default(),
+            origins: OriginPool::new(&traffic),
+            traffic,
+            handshakes: Arc::default(),
             hit_for_miss: HitForMiss::default(),
             in_flight: Arc::default(),
             client_counters: RequestCounters::default(),
@@ -96,6 +103,10 @@ impl Node {
 
     pub(crate) fn with_per_address(self, per_address: Arc<PerIpLimit>) -> Self {
         Self { per_address, ..self }
+    }
+
+    pub(crate) fn with_handshakes(self, handshakes: Arc<TlsHandshakes>) -> Self {
+        Self { handshakes, ..self }
     }
 
     pub(crate) fn with_kv(self, kv: Option<Arc<Service>>) -> Self {

@@ -119,7 +119,9 @@ pub fn run(
     let node = Node::new(centre.name, network, centre.memory, disk, log, workers);
     node.set_peers(peers.clone());
     let kv = kv::open(&node.network(), &node.data_centre, node.peers_handle())?;
-    let node = Arc::new(node.with_per_address(listeners.per_address()).with_kv(kv));
+    let node = Arc::new(
+        node.with_per_address(listeners.per_address()).with_handshakes(listeners.handshakes()).with_kv(kv),
+    );
     node.resume(recovered.unwrap_or_default());
     let runtime = own_runtime()?;
     let (operator, hangups) = {

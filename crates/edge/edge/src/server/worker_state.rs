@@ -17,7 +17,11 @@ use crate::{
     response::compress::default_form,
     server::node::Node,
     store::memory::Object,
-    telemetry::counters::RequestCounters,
+    telemetry::{
+        counters::{CacheResult, RequestCounters},
+        delivery::HitNotes,
+        traffic::RequestSeries,
+    },
     upstream::connectors::Connectors,
 };
 
@@ -50,6 +54,15 @@ impl WorkerState {
             Audience::Client => &self.node.client_counters,
             Audience::Peer => &self.node.peer_counters,
         }
+    }
+
+    pub(crate) fn serves_clients(&self) -> bool {
+        self.audience == Audience::Client
+    }
+
+    /// Nanoseconds of a clock for durations.
+    pub(crate) fn monotonic_ns(&self) -> u64 {
+        self.connectors.requests.clock().now()
     }
 
     pub(crate) fn index(&self) -> usize {
@@ -98,14 +111,17 @@ impl WorkerState {
             }
             return;
         }
-        let about =
+        let number = self.traffic.number(&context.zone().name);
+        let series = RequestSeries::new(number, &Method::GET, response.status(), CacheResult::Hit);
+        let log_suffix =
             || self.access_log.as_ref().map(|log| log.hit_suffix(context, response.status().as_u16()));
+        let notes = || HitNotes { series, log_suffix: log_suffix() };
         if let Some(only) = &object.prerendered.disk_only {
             if let Some(names) = self.store.vary_names(&context.key, &context.headers) {
-                hits.add_disk_only(context, (object, only), form, &names, response, about());
+                hits.add_disk_only(context, (object, only), form, &names, response, notes());
             }
         } else if let Some(lease) = self.store.lease(object) {
-            hits.add(context, object, form, &lease, response, about());
+            hits.add(context, object, form, &lease, response, notes());
         }
     }
 }

@@ -30,8 +30,11 @@ use self::{
     writer::{SharedBuffers, Writer},
 };
 use crate::{
-    Error, admin::api::LogStatus, config::LogFormat, request::context::RequestContext,
-    telemetry::counters::CacheResult,
+    Error,
+    admin::api::LogStatus,
+    config::LogFormat,
+    request::context::RequestContext,
+    telemetry::{counters::CacheResult, traffic::ZoneNumber},
 };
 
 pub(crate) struct AccessLog {
@@ -47,6 +50,7 @@ pub(crate) struct AccessLog {
 pub(crate) struct RequestOutcome {
     pub(crate) result: CacheResult,
     pub(crate) zone: Option<String>,
+    pub(crate) zone_number: ZoneNumber,
     pub(crate) upstream_timing: Option<PhaseTimes>,
     pub(crate) tier: Option<String>,
 }
@@ -127,6 +131,7 @@ impl AccessLog {
         let outcome = RequestOutcome {
             result: CacheResult::Hit,
             zone: Some(context.zone().name.clone()),
+            zone_number: ZoneNumber::default(),
             upstream_timing: None,
             tier: None,
         };

@@ -2,7 +2,7 @@
 
 mod health;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use self::health::OriginHealth;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         context::{CDN_LOOP, RequestContext, loop_member},
         rejection::{BUSY, INCOMPLETE, NOT_TRUSTED, Rejection, TOO_SLOW, UNREACHABLE},
     },
-    telemetry::access_log::UpstreamTiming,
+    telemetry::{access_log::UpstreamTiming, traffic::TrafficMetrics},
     upstream::{
         forwarded,
         origin_request::{change_request, trim_vary},
@@ -30,12 +30,17 @@ use http_stack::{
     uri::Authority,
 };
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OriginPool {
     health: OriginHealth,
+    traffic: Arc<TrafficMetrics>,
 }
 
 impl OriginPool {
+    pub(crate) fn new(traffic: &Arc<TrafficMetrics>) -> Self {
+        Self { health: OriginHealth::default(), traffic: Arc::clone(traffic) }
+    }
+
     /// Origins that failed recently are last.
     pub(crate) fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z OriginUrl> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
@@ -72,6 +77,10 @@ impl OriginPool {
         let max_wait = context.zone().first_byte;
         let result = tokio::time::timeout(max_wait, client.send(origin, request, trace)).await;
         let result = result.unwrap_or(Err(Failure::Timeout));
+        if result.is_ok() {
+            let took = client.clock().now().saturating_sub(trace.started);
+            self.traffic.record_origin(&context.zone().name, origin, took);
+        }
         if let Some(upstream_timing) = &context.upstream_timing {
             upstream_timing.add(trace, client.clock().now());
         }
@@ -108,6 +117,10 @@ impl OriginPool {
         if matches!(relayed, Ok(None)) {
             asking.cancel();
             return Ok(None);
+        }
+        if relayed.is_ok() {
+            let took = client.clock().now().saturating_sub(trace.started);
+            self.traffic.record_origin(&zone.name, origin, took);
         }
         if let Some(upstream_timing) = upstream_timing {
             upstream_timing.add(&trace, client.clock().now());

@@ -50,7 +50,10 @@ impl<H: Handler> Context<H> {
                     }
                     accepted
                 };
-                if let Some(stream) = self.opened(handshake, address).await {
+                let opened = self.opened(handshake, address).await;
+                let version = opened.as_ref().and_then(|stream| stream.get_ref().1.protocol_version());
+                self.handshakes.add(version);
+                if let Some(stream) = opened {
                     let session = stream.get_ref().1;
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
                     let shown = self.members.as_ref().and(session.peer_certificates());

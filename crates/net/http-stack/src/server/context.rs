@@ -9,6 +9,7 @@ use super::{
     config::Config,
     connection_limit::{Counted, PerIpLimit},
     mtls_rejections::MtlsRejections,
+    tls_handshakes::TlsHandshakes,
 };
 use crate::ShutdownSignal;
 
@@ -18,6 +19,7 @@ pub(super) struct Context<H> {
     pub(super) members: Option<MtlsRejections>,
     pub(super) has_http3: bool,
     pub(super) per_address: Arc<PerIpLimit>,
+    pub(super) handshakes: Arc<TlsHandshakes>,
     pub(super) config: Config,
     pub(super) stop: ShutdownSignal,
 }

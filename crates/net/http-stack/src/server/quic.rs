@@ -10,6 +10,7 @@ use quinn::{
     Connecting, Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig,
     VarInt, crypto::rustls::QuicServerConfig,
 };
+use rustls::ProtocolVersion;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, watch};
 use tracing::debug;
@@ -109,7 +110,9 @@ async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming, early:
     let client = incoming.remote_address();
     if early == EarlyData::Refused {
         let opening = async { incoming.await.map_err(io::Error::from) };
-        if let Some(connection) = context.opened(opening, client).await {
+        let connection = context.opened(opening, client).await;
+        context.handshakes.add(connection.as_ref().map(|_| ProtocolVersion::TLSv1_3));
+        if let Some(connection) = connection {
             context.serve_http3(connection, None).await;
         }
         return;

@@ -53,7 +53,7 @@ impl OriginHealth {
     pub(super) fn report(&self, origin: &Origin, connections: u64, now: Time) -> OriginStatus {
         let health = self.health(origin);
         OriginStatus {
-            address: label(origin),
+            address: origin.label(),
             healthy: health.is_up(now),
             connections,
             in_flight: health.in_flight,
@@ -138,14 +138,6 @@ impl Drop for InFlightGuard {
         if health.in_flight == 0 {
             health.silent_since = None;
         }
-    }
-}
-
-/// Unique among connections: `https://10.0.0.1 as shop.example`.
-pub(crate) fn label(origin: &Origin) -> String {
-    match &origin.server_name {
-        Some(name) => format!("{origin} as {name}"),
-        None => origin.to_string(),
     }
 }
 
