@@ -72,6 +72,21 @@ if [ "$1" = test ]; then
             || missing="$missing
   aioquic and h2 in $peers: python3 -m venv $peers && $peers/bin/pip install aioquic h2"
     fi
+    # The ACME server of the tests of certificates.
+    pebble=target/pebble
+    if [ ! -x $pebble/pebble ] || [ ! -x $pebble/pebble-challtestsrv ]; then
+        go=$(command -v go || echo /usr/local/go/bin/go)
+        source=github.com/letsencrypt/pebble/v2/cmd
+        if [ -x "$go" ]; then
+            echo "installing an ACME server into $pebble: pebble"
+            GOBIN=$PWD/$pebble "$go" install $source/pebble@v2.10.3 $source/pebble-challtestsrv@v2.10.3 \
+                || missing="$missing
+  pebble in $pebble: GOBIN=\$PWD/$pebble go install $source/pebble@v2.10.3 $source/pebble-challtestsrv@v2.10.3"
+        else
+            missing="$missing
+  go: version 1.25 or newer, https://go.dev/dl, for the ACME server of the tests"
+        fi
+    fi
     cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 || missing="$missing
   clippy and rustfmt: rustup component add clippy rustfmt"
 fi

@@ -18,6 +18,7 @@ mod secret;
 mod source_positions;
 mod starter;
 mod tiers;
+mod tls;
 mod traces;
 
 use std::{
@@ -28,11 +29,7 @@ use std::{
 
 use config_file::Document;
 use http_cache::{Coding, SetCookie};
-use http_stack::{
-    HeaderName, Revoked, StatusCode,
-    server::{CertWarning, Identity},
-    token::TokenHash,
-};
+use http_stack::{HeaderName, Revoked, StatusCode, server::TlsSettings, token::TokenHash};
 use kv_nats::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,6 +49,7 @@ pub use self::{
     source_positions::SourcePositions,
     starter::{Initialized, Starter},
     tiers::Tiers,
+    tls::{Acme, CertificateFiles, Challenge},
     traces::Collector,
 };
 use crate::Error;
@@ -68,6 +66,8 @@ pub struct Network {
     pub revoked: Revoked,
     /// NATS stream that also carries purges.
     pub bus: Option<Address>,
+    /// Certificates from an ACME server.
+    pub acme: Option<Acme>,
     /// Data centres.
     pub data_centres: Vec<DataCentre>,
     /// Zones.
@@ -89,8 +89,14 @@ pub struct DataCentre {
     pub listen: Vec<SocketAddr>,
     /// Listening addresses for clients over TLS. HTTP/3 uses the same numbers as UDP ports.
     pub listen_tls: Vec<SocketAddr>,
-    /// Certificate and key (PEM) for `listen_tls`.
-    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Default certificate for `listen_tls`: for clients that request no name, or a name without a certificate.
+    pub identity: Option<CertificateFiles>,
+    /// Further certificates. A handshake selects one by the name that the client requests.
+    pub certificates: Vec<CertificateFiles>,
+    /// Whether the network has an ACME server.
+    pub has_acme: bool,
+    /// The oldest version of TLS, and certificates of clients.
+    pub tls: TlsSettings,
     /// Whether client connections begin with a PROXY protocol header.
     pub proxy_protocol: bool,
     /// Maximum number of concurrent client connections, subject to the limit of open files.
@@ -126,6 +132,23 @@ pub struct DataCentre {
     pub kv_listen_tls: Vec<SocketAddr>,
 }
 
+impl DataCentre {
+    /// Whether TLS listeners have a certificate, or get one from an ACME server.
+    pub fn has_certificate(&self) -> bool {
+        self.identity.is_some() || !self.certificates.is_empty() || self.has_acme
+    }
+
+    /// Whether any listener uses TLS.
+    pub fn has_tls(&self) -> bool {
+        !self.listen_tls.is_empty() || !self.kv_listen_tls.is_empty()
+    }
+
+    /// All certificate files, the default first.
+    pub fn certificate_files(&self) -> impl Iterator<Item = &CertificateFiles> {
+        self.identity.iter().chain(&self.certificates)
+    }
+}
+
 /// Purpose of reading a network's file. It determines which keys are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -152,6 +175,8 @@ pub struct Zone {
     /// Host patterns: a full name, `*.shop.example` for all subdomains, or `*` for all hosts
     /// without a zone.
     pub hosts: Vec<String>,
+    /// Whether the hosts get certificates from the network's ACME server.
+    pub acme: bool,
     /// Origins in order of preference. The first healthy one is used.
     pub origins: Vec<OriginUrl>,
     /// Changes of requests to these origins.
@@ -270,26 +295,6 @@ impl Network {
             name: self.name.clone(),
             data_centres: self.data_centres.iter().map(|centre| centre.name.clone()).collect(),
             zones: self.zones.iter().map(zone).collect(),
-        }
-    }
-
-    /// Returns one sentence per problem with the data centre's certificate. These are not errors,
-    /// because the files may exist only on the data centre's machine.
-    pub fn objections(&self, centre: &DataCentre) -> Vec<String> {
-        let Some((certificate, key)) = &centre.identity else { return Vec::new() };
-        let name = &centre.name;
-        match Identity::read(certificate, key) {
-            Err(error) => vec![format!("data centre {name}: {error}")],
-            Ok(identity) => {
-                let hosts = self.zones.iter().flat_map(|zone| &zone.hosts).filter(|host| *host != "*");
-                // Any label tests the wildcard.
-                let hosts: Vec<_> = hosts.map(|host| host.replacen('*', "www", 1)).collect();
-                let objections = identity.objections(hosts.iter().map(String::as_str));
-                let place = certificate.display();
-                let told =
-                    |objection: &CertWarning| format!("data centre {name}, certificate {place}: {objection}");
-                objections.iter().map(told).collect()
-            }
         }
     }
 

@@ -9,5 +9,6 @@ pub(crate) mod node;
 pub(crate) mod preflight;
 pub(crate) mod reload;
 pub(crate) mod run;
+pub(crate) mod tls;
 pub(crate) mod worker;
 pub(crate) mod worker_state;

@@ -21,11 +21,14 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
-    let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
     let certificates = certificates(chain).map_err(|why| refused(chain, why))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;
     let certified = CertifiedKey::from_der(certificates, secret, &provider());
     certified.map_err(|error| refused(key, error.to_string()))
+}
+
+pub(crate) fn refused(path: &Path, why: String) -> Error {
+    Error::Identity { path: path.to_owned(), why }
 }
 
 pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {

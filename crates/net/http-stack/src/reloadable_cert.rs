@@ -1,9 +1,6 @@
 //! A certificate that can be replaced while its sockets stay open.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::{
     SignatureScheme,
@@ -12,28 +9,14 @@ use rustls::{
     sign::CertifiedKey,
 };
 
-use crate::{Error, pem::certified};
-
 #[derive(Debug)]
 pub(crate) struct ReloadableCert {
     certified: RwLock<Arc<CertifiedKey>>,
-    files: Option<(PathBuf, PathBuf)>,
 }
 
 impl ReloadableCert {
     pub(crate) fn of(certified: CertifiedKey) -> Self {
-        Self { certified: RwLock::new(Arc::new(certified)), files: None }
-    }
-
-    pub(crate) fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
-        Ok(Self { files: Some((chain.to_owned(), key.to_owned())), ..Self::of(certified(chain, key)?) })
-    }
-
-    pub(crate) fn read_again(&self) -> Result<(), Error> {
-        if let Some((chain, key)) = &self.files {
-            self.replace(Arc::new(certified(chain, key)?));
-        }
-        Ok(())
+        Self { certified: RwLock::new(Arc::new(certified)) }
     }
 
     pub(crate) fn replace(&self, certified: Arc<CertifiedKey>) {

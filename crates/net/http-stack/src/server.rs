@@ -60,7 +60,10 @@ use tracing::{debug, info, warn};
 pub use self::{
     authority::{Authority, Issued},
     cert_warning::CertWarning,
-    certificate::{Identity, SelfSigned},
+    certificate::{
+        CertificateRequest, ClientAuth, Identity, SelfSigned, ServerCertificate, TlsSettings, TlsVersion,
+        challenge_certificate,
+    },
     config::Config,
     connection_limit::PerIpLimit,
     delivery::Delivery,

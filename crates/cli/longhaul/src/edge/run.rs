@@ -172,6 +172,7 @@ fn tell(event: Event) {
             not_taken.iter().for_each(|sentence| say(&format!("not taken: {sentence}")));
         }
         Event::NotReloaded(error) => say(&format!("the network is unchanged: {error}")),
+        Event::Certificate(sentence) => say(&sentence),
         Event::Replaced => {
             say("another process has taken over; this one finishes its requests in flight");
         }

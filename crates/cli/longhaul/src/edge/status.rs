@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use edge::admin::api::{
-    self, BusStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, RouteStatus,
-    TierStatus, TraceStatus, Usage,
+    self, BusStatus, CertificateStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus,
+    PurgesStatus, RouteStatus, TierStatus, TraceStatus, Usage,
 };
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, rate, share};
@@ -38,8 +38,19 @@ impl Status {
 }
 
 fn text(status: &api::Status) -> String {
-    let api::Status { data_centre, epoch, requests, connections, store, log, traces, kv, origins, .. } =
-        status;
+    let api::Status {
+        data_centre,
+        epoch,
+        requests,
+        connections,
+        certificates,
+        store,
+        log,
+        traces,
+        kv,
+        origins,
+        ..
+    } = status;
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
@@ -47,10 +58,11 @@ fn text(status: &api::Status) -> String {
     let words = requests.by_cache_status.named();
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\n{}memory: {} of {} in {} objects, {} evicted\n{}{}{}{}\n{}{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\n{}{}memory: {} of {} in {} objects, {} evicted\n{}{}{}{}\n{}{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
         connections_line(connections),
+        certificates.iter().map(certificate_line).collect::<String>(),
         bytes(store.memory_bytes),
         bytes(store.memory_limit_bytes),
         count(store.objects),
@@ -168,6 +180,30 @@ fn connections_line(connections: &Connections) -> String {
         }
     };
     format!("connections: {}{refused}\n", count(*open))
+}
+
+fn certificate_line(certificate: &CertificateStatus) -> String {
+    let CertificateStatus { names, file, expires_in_s, next_order_in_s, error, .. } = certificate;
+    let names = if names.is_empty() { file.clone() } else { names.join(", ") };
+    let expiry = match expires_in_s {
+        None => "none yet".to_owned(),
+        Some(left) if *left < 0 => "expired".to_owned(),
+        Some(left) => format!("expires in {}", duration(*left)),
+    };
+    let next =
+        next_order_in_s.map(|next| format!(", next order in {}", duration(next.max(0)))).unwrap_or_default();
+    let state = error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    format!("certificate {names}: {expiry}{next}{state}\n")
+}
+
+/// Days, or hours below two days, or minutes below an hour.
+fn duration(seconds: i64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match days {
+        2.. => format!("{days} days"),
+        _ if hours > 0 => format!("{hours} h"),
+        _ => format!("{minutes} min"),
+    }
 }
 
 fn disk(store: &Usage) -> String {

@@ -1,5 +1,6 @@
 //! Client of the admin interface, and the types of its responses.
 
+mod certificate;
 mod route;
 
 use std::{net::SocketAddr, time::Duration};
@@ -9,7 +10,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use self::route::{RouteReason, RouteStatus};
+pub use self::{
+    certificate::{CertificateSource, CertificateStatus},
+    route::{RouteReason, RouteStatus},
+};
 use crate::Error;
 
 /// Current state of a data centre, the output of `edge status --json`.
@@ -24,6 +28,9 @@ pub struct Status {
     /// Client connections.
     #[serde(default)]
     pub connections: Connections,
+    /// Certificates for clients. Empty without TLS.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<CertificateStatus>,
     /// Usage of the object store.
     pub store: Usage,
     /// State of the access log. Absent without a log.

@@ -8,7 +8,7 @@ use ::tier_routing::Fault;
 use http_stack::server::TlsHandshakes;
 
 use crate::{
-    admin::api::{BusStatus, RouteReason, Status},
+    admin::api::{BusStatus, CertificateStatus, RouteReason, Status},
     telemetry::traffic::TrafficMetrics,
 };
 
@@ -27,6 +27,7 @@ pub(crate) fn prometheus(status: &Status, traffic: &TrafficMetrics, handshakes: 
         "Client connections refused because of the limit per address.",
     );
     page.value("connections_refused_total", &[], connections.refused);
+    page.certificates(&status.certificates);
     page.family("store_bytes", "gauge", "Bytes of stored objects.");
     page.value("store_bytes", &[("tier", "memory")], store.memory_bytes);
     if let Some(bytes) = store.disk_bytes {
@@ -317,6 +318,36 @@ impl Page<'_> {
         );
     }
 
+    fn certificates(&mut self, certificates: &[CertificateStatus]) {
+        if certificates.is_empty() {
+            return;
+        }
+        let labelled: Vec<_> = certificates
+            .iter()
+            .map(|one| (one, one.names.first().map_or("", String::as_str), escaped(&one.file)))
+            .collect();
+        self.family(
+            "certificate_not_after_timestamp_seconds",
+            "gauge",
+            "End of a certificate's validity, in seconds since 1970.",
+        );
+        for (one, name, file) in &labelled {
+            if let Some(not_after_s) = one.not_after_s {
+                let labels = [("name", *name), ("file", file)];
+                self.value("certificate_not_after_timestamp_seconds", &labels, not_after_s);
+            }
+        }
+        self.family(
+            "certificate_working",
+            "gauge",
+            "Whether a certificate is in use, and its file and the latest order at the ACME server are usable.",
+        );
+        for (one, name, file) in &labelled {
+            let is_working = one.error.is_none() && one.not_after_s.is_some();
+            self.value("certificate_working", &[("name", *name), ("file", file)], u8::from(is_working));
+        }
+    }
+
     fn families(&mut self, labels: &[(&str, &str)], families: &[(&str, &str, &str, u64)]) {
         for (name, kind, help, number) in families {
             self.family(name, kind, help);
@@ -341,8 +372,13 @@ impl Page<'_> {
     }
 }
 
+/// A label value, as in the text format of Prometheus.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    format!("\"{}\"", escaped(text))
 }
 
 const PREFIX: &str = "longhaul_edge_";
@@ -351,8 +387,8 @@ const PREFIX: &str = "longhaul_edge_";
 mod tests {
     use super::*;
     use crate::admin::api::{
-        ByCacheStatus, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus, PurgesStatus, Requests,
-        TraceStatus, Usage,
+        ByCacheStatus, CertificateSource, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus,
+        PurgesStatus, Requests, TraceStatus, Usage,
     };
     use crate::telemetry::{counters::CacheResult, traffic::RequestSeries};
 
@@ -387,6 +423,28 @@ mod tests {
             epoch: 7,
             requests: Requests { total: 6, by_cache_status },
             connections: Connections { open: 8, refused: 1, limit_per_address: 4 },
+            certificates: vec![
+                CertificateStatus {
+                    names: vec!["a.example".into(), "b.example".into()],
+                    file: "/etc/a\"\\.pem".into(),
+                    source: CertificateSource::File,
+                    issuer: None,
+                    not_after_s: Some(1_800_000_000),
+                    expires_in_s: None,
+                    next_order_in_s: None,
+                    error: None,
+                },
+                CertificateStatus {
+                    names: vec!["c.example".into()],
+                    file: "c.pem".into(),
+                    source: CertificateSource::Acme,
+                    issuer: None,
+                    not_after_s: None,
+                    expires_in_s: None,
+                    next_order_in_s: None,
+                    error: None,
+                },
+            ],
             store: Usage {
                 memory_bytes: 100,
                 memory_limit_bytes: 1000,
@@ -518,6 +576,9 @@ mod tests {
             "longhaul_edge_requests_total{data_centre=\"lhr\",cache=\"hit\"} 3",
             "longhaul_edge_connections{data_centre=\"lhr\"} 8",
             "longhaul_edge_connections_refused_total{data_centre=\"lhr\"} 1",
+            "longhaul_edge_certificate_not_after_timestamp_seconds{data_centre=\"lhr\",name=\"a.example\",file=\"/etc/a\\\"\\\\.pem\"} 1800000000",
+            "longhaul_edge_certificate_working{data_centre=\"lhr\",name=\"a.example\",file=\"/etc/a\\\"\\\\.pem\"} 1",
+            "longhaul_edge_certificate_working{data_centre=\"lhr\",name=\"c.example\",file=\"c.pem\"} 0",
             "longhaul_edge_store_bytes{data_centre=\"lhr\",tier=\"disk\"} 50",
             "longhaul_edge_disk_working{data_centre=\"lhr\"} 0",
             "longhaul_edge_disk_given_up_total{data_centre=\"lhr\"} 3",
@@ -560,7 +621,7 @@ mod tests {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 77, "{page}");
+        assert_eq!(names.len(), 78, "{page}");
         let names: Vec<_> = names.iter().filter_map(|line| line.split(' ').next()).collect();
         for expression in dashboard_expressions() {
             let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');

@@ -120,6 +120,7 @@ fn status(node: &Node) -> Status {
             refused: node.per_address.refused(),
             limit_per_address: node.per_address.most() as u64,
         },
+        certificates: node.certificates.report(),
         store: Usage {
             memory_bytes: usage.bytes,
             memory_limit_bytes: node.store.capacity(),

@@ -10,14 +10,15 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, Rule, Zone, bus, by_status,
+    CertificateFiles, DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, Rule, Zone, bus,
+    by_status,
     check_host,
     kv::{self, token_hashes},
     links, origin_request,
     origin_url::OriginUrl,
     revoked,
     rule::Conditions,
-    tiers, traces,
+    tiers, tls, traces,
 };
 
 #[derive(Deserialize)]
@@ -40,6 +41,7 @@ struct Name {
     #[serde(default)]
     revoked: revoked::RevokedSpec,
     bus: Option<Spanned<String>>,
+    acme: Option<Spanned<tls::AcmeSpec>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -59,6 +61,11 @@ struct Centre {
     listen_tls: Vec<SocketAddr>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
+    #[serde(default)]
+    certificates: Vec<CertificateFiles>,
+    tls_min: Option<tls::MinVersionSpec>,
+    client_ca: Option<Spanned<PathBuf>>,
+    client_auth: Option<Spanned<tls::ClientAuthSpec>>,
     #[serde(default)]
     proxy_protocol: bool,
     #[serde(default = "connections")]
@@ -92,6 +99,7 @@ struct Centre {
 struct ZoneSpec {
     name: Spanned<String>,
     hosts: Vec<Spanned<String>>,
+    acme: Option<Spanned<bool>>,
     origin: Vec<Spanned<String>>,
     origin_host: Option<Spanned<String>>,
     #[serde(default)]
@@ -232,7 +240,7 @@ fn targets() -> Vec<Spanned<String>> {
 
 pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Diagnostic> {
     let file: File = document.parse()?;
-    let checked = Checks { document, purpose };
+    let checked = Checks { document, purpose, has_acme: file.network.acme.is_some() };
     let mut data_centres: Vec<_> =
         file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
     checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
@@ -245,7 +253,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Dia
     let bus = file.network.bus.as_ref();
     let bus = bus.map(|written| bus::read(document, purpose, written, &data_centres)).transpose()?;
     let zone = |zone: &ZoneSpec| checked.zone(zone, &data_centres);
-    let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
+    let zones: Vec<_> = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = token_hashes(document, &file.admin.tokens)?;
@@ -254,7 +262,13 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Dia
     let kv_listen: Vec<_> =
         centres.map(|centre| [centre.kv_listen.as_ref(), centre.kv_listen_tls.as_ref()]).collect();
     let kv = kv::read(document, purpose, file.kv.as_ref(), (&mut data_centres, &kv_listen))?;
+    let acme = file.network.acme.as_ref().map(|written| {
+        let names = file.data_centre.iter().map(|centre| centre.name.span());
+        let centres: Vec<_> = data_centres.iter().zip(names).collect();
+        tls::read_acme(document, written, &centres, &zones)
+    });
     Ok(Network {
+        acme: acme.transpose()?,
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
         revoked: revoked::read(document, file.network.revoked)?,
@@ -270,6 +284,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Dia
 struct Checks<'d> {
     document: &'d Document,
     purpose: Purpose,
+    has_acme: bool,
 }
 
 impl Checks<'_> {
@@ -279,7 +294,9 @@ impl Checks<'_> {
             Err(self.document.mistake(centre.name.span(), format!("data centre \"{name}\" {what}")))
         };
         let identity = match (&centre.certificate, &centre.key) {
-            (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+            (Some(certificate), Some(key)) => {
+                Some(CertificateFiles { certificate: certificate.clone(), key: key.clone() })
+            }
             (None, None) => None,
             _ => return wrong("needs certificate and key together, both files in PEM"),
         };
@@ -287,9 +304,18 @@ impl Checks<'_> {
         if self.purpose == Purpose::Run && !listens {
             return wrong("has no listening address: add listen = [\"0.0.0.0:80\"], or listen_tls");
         }
-        if !centre.listen_tls.is_empty() && identity.is_none() {
-            return wrong("has listen_tls and needs certificate and key for it, both files in PEM");
+        let has_certificate = identity.is_some() || !centre.certificates.is_empty() || self.has_acme;
+        if !centre.listen_tls.is_empty() && !has_certificate {
+            return wrong(
+                "has listen_tls and needs certificate and key for it, both files in PEM, or [network.acme]",
+            );
         }
+        let tls = tls::settings(
+            self.document,
+            centre.tls_min,
+            centre.client_ca.as_ref(),
+            centre.client_auth.as_ref(),
+        )?;
         let disk = match (&centre.disk, centre.disk_size) {
             (Some(_), Some(Bytes(bytes))) if bytes < segment_store::Config::SMALLEST => {
                 return wrong("has a disk_size below 1MiB, the least that is of use");
@@ -326,6 +352,9 @@ impl Checks<'_> {
             listen: centre.listen.clone(),
             listen_tls: centre.listen_tls.clone(),
             identity,
+            certificates: centre.certificates.clone(),
+            has_acme: self.has_acme,
+            tls,
             proxy_protocol: centre.proxy_protocol,
             connections: many(centre.connections),
             connections_per_address: many(centre.connections_per_address),
@@ -349,6 +378,9 @@ impl Checks<'_> {
             let message = format!("zone \"{}\" has no {what}", zone.name.get_ref());
             return Err(self.document.mistake(zone.name.span(), message));
         }
+        if let Some(acme) = zone.acme.as_ref().filter(|acme| *acme.get_ref()) {
+            tls::check_hosts(self.document, self.has_acme, acme, &zone.hosts)?;
+        }
         let written = (zone.tiers.as_ref(), zone.regional.as_ref());
         let origin_request = origin_request::read(
             self.document,
@@ -368,6 +400,7 @@ impl Checks<'_> {
             cut_off_limit: zone.cut_off_limit,
             name: zone.name.get_ref().clone(),
             hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
+            acme: zone.acme.as_ref().is_some_and(|acme| *acme.get_ref()),
             origins: zone.origin.iter().map(origin).collect::<Result<_, _>>()?,
             origin_request,
             rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,

@@ -214,7 +214,7 @@ fn set_listen_addresses(
             );
             return Err(document.mistake(place, message));
         }
-        if let Some(tls) = tls.filter(|_| centre.identity.is_none()) {
+        if let Some(tls) = tls.filter(|_| !centre.has_certificate()) {
             let message = format!(
                 "data centre \"{}\" serves the store over TLS and needs certificate and key for it, both files in PEM",
                 centre.name

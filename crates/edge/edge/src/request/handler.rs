@@ -10,7 +10,7 @@ use http_stack::{
 
 use crate::{
     fast_path::{hit_table::FastHit, prerendered::HeadFormat},
-    server::worker_state::WorkerState,
+    server::{tls::acme::http01, worker_state::WorkerState},
     telemetry::{
         access_log::{AccessLog, RequestOutcome},
         counters::CacheResult,
@@ -30,7 +30,10 @@ impl ClientHandler {
     ) -> Option<(T, Option<DeliveryObserver>)> {
         let worker = &self.0;
         // A data centre that is cut off may have to revalidate.
-        if worker.purge_log.is_partitioned() || worker.traces.is_due(worker.index(), request) {
+        if worker.purge_log.is_partitioned()
+            || request.target.starts_with(http01::PREFIX)
+            || worker.traces.is_due(worker.index(), request)
+        {
             return None;
         }
         let began = worker.access_log.as_ref().map(AccessLog::now);
@@ -92,11 +95,19 @@ impl Handler for ClientHandler {
         request: &RequestView<'_>,
         interim: impl FnOnce() -> Interim,
     ) -> Option<Relaying<'h, DeliveryObserver>> {
+        if request.target.starts_with(http01::PREFIX) {
+            return None;
+        }
         self.try_raw_forward(request, interim)
     }
 
     async fn handle(&self, mut request: Request<Body>) -> Result<Response<Body>, Failure> {
         let worker = &self.0;
+        if request.uri().path().starts_with(http01::PREFIX)
+            && let Some(response) = http01::respond(&worker.network(), request.uri().path()).await
+        {
+            return Ok(response);
+        }
         let (began, method) = (worker.monotonic_ns(), request.method().clone());
         let pending_entry = worker.access_log.as_ref().map(|log| log.begin_request(worker.index(), &request));
         let active = worker.traces.begin(worker.index(), &mut request);

@@ -1,9 +1,7 @@
 //! A private certificate authority in a directory, with the certificates that it has issued.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::{self, ErrorKind, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +9,7 @@ use http_stack::{Serial, server::Authority};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Error;
+use crate::{Error, util::private_file};
 
 /// A certificate and its key, as written by `edge ca --json`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -99,18 +97,7 @@ impl Files {
 }
 
 fn replace(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
-    let new = path.with_extension("new");
-    let write = || {
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, path)
-    };
-    write().map_err(|error| unwritten(path, &error))
+    private_file::replace(path, text, mode).map_err(|error| unwritten(path, &error))
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Error {
@@ -138,14 +125,14 @@ mod tests {
         let again = Certificate::create_authority(&place).unwrap_err().to_string();
         assert!(again.contains("it already exists"), "{again}");
         let issued = Certificate::issue(&place, "lhr", &hosts, 1).unwrap();
-        let identity = Identity::read(&issued.certificate, &issued.key).unwrap();
+        Identity::read(&issued.certificate, &issued.key).unwrap();
         for file in [&own.key, &issued.key] {
             assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         }
         let before = fs::read(&issued.certificate).unwrap();
         Certificate::issue(&place, "lhr", &hosts, 1).unwrap();
         assert_ne!(fs::read(&issued.certificate).unwrap(), before);
-        identity.read_again().unwrap();
+        Identity::read(&issued.certificate, &issued.key).unwrap();
         for name in ["ca", "", "../x", ".x", "-x", "a b"] {
             assert!(Certificate::issue(&place, name, &hosts, 1).is_err(), "{name}");
         }

@@ -58,10 +58,8 @@ impl Listeners {
         centre: &DataCentre,
         workers: usize,
         inherited: &mut InheritedSockets,
+        identity: Option<Identity>,
     ) -> Result<Self, Error> {
-        let has_tls = !centre.listen_tls.is_empty() || !centre.kv_listen_tls.is_empty();
-        let identity = centre.identity.as_ref().filter(|_| has_tls);
-        let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let clear = tcp(&centre.listen, workers, inherited)?;
         let tls = if centre.listen_tls.is_empty() {
             Vec::new()
@@ -96,10 +94,6 @@ impl Listeners {
             per_address,
             handshakes: Arc::default(),
         })
-    }
-
-    pub(crate) fn identity(&self) -> Option<Identity> {
-        self.identity.clone()
     }
 
     pub(crate) fn per_address(&self) -> Arc<PerIpLimit> {

@@ -21,7 +21,7 @@ use crate::{
     peers::{Peers, PeersHandle},
     purge::{log::PurgeLog, nats::state::NatsState},
     response::encoder::ENCODERS_PER_WORKER,
-    server::kv,
+    server::{kv, tls::certificates::Certificates},
     store::{disk::DiskTier, memory::MemoryStore},
     telemetry::{access_log::AccessLog, counters::RequestCounters, traces::Traces, traffic::TrafficMetrics},
     upstream::{connectors::Connectors, origins::OriginPool},
@@ -48,6 +48,7 @@ pub(crate) struct Node {
     pub(crate) kv: Option<Arc<Service>>,
     pub(crate) traces: Arc<Traces>,
     pub(crate) per_address: Arc<PerIpLimit>,
+    pub(crate) certificates: Arc<Certificates>,
     pub(crate) encoder_permits: Arc<Semaphore>,
     origin_clients: Mutex<Vec<Client>>,
     /// Each worker has one. Other workers lock it only to clear it.
@@ -93,6 +94,7 @@ impl Node {
             kv: None,
             traces,
             per_address: PerIpLimit::at_most(usize::MAX),
+            certificates: Arc::default(),
             origin_clients: Mutex::default(),
             encoder_permits: Arc::new(Semaphore::new(workers * ENCODERS_PER_WORKER)),
             hit_tables: hits,
@@ -107,6 +109,10 @@ impl Node {
 
     pub(crate) fn with_handshakes(self, handshakes: Arc<TlsHandshakes>) -> Self {
         Self { handshakes, ..self }
+    }
+
+    pub(crate) fn with_certificates(self, certificates: Arc<Certificates>) -> Self {
+        Self { certificates, ..self }
     }
 
     pub(crate) fn with_kv(self, kv: Option<Arc<Service>>) -> Self {

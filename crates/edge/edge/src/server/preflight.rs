@@ -13,7 +13,7 @@ use std::{
 };
 
 use config_file::Document;
-use http_stack::server::Identity;
+use http_stack::server::{Identity, ServerCertificate};
 use kv_nats::{Address, Journal};
 use kv_server::Place;
 use rustix::{
@@ -24,7 +24,7 @@ use rustix::{
 
 use crate::{
     Error, Network,
-    config::{DataCentre, LogFormat, SourcePositions},
+    config::{CertificateFiles, DataCentre, LogFormat, SourcePositions},
     peers::Peers,
     telemetry::access_log::STDOUT,
 };
@@ -115,10 +115,23 @@ impl Found<'_> {
     }
 
     fn identity(&mut self) {
-        let has_tls = !self.centre.listen_tls.is_empty() || !self.centre.kv_listen_tls.is_empty();
-        let Some((certificate, key)) = self.centre.identity.as_ref().filter(|_| has_tls) else { return };
-        if let Err(error) = Identity::read(certificate, key).map_err(Error::from) {
-            self.add(if file_of(&error) == Some(key.as_path()) { "key" } else { "certificate" }, error);
+        let centre = self.centre;
+        if !centre.has_tls() {
+            return;
+        }
+        if let Err(error) = Identity::new(&centre.tls) {
+            self.add("client_ca", error.into());
+        }
+        let read = |files: &CertificateFiles| {
+            ServerCertificate::read(&files.certificate, &files.key).map_err(Error::from)
+        };
+        if let Some(files) = &centre.identity
+            && let Err(error) = read(files)
+        {
+            self.add(if file_of(&error) == Some(files.key.as_path()) { "key" } else { "certificate" }, error);
+        }
+        for error in centre.certificates.iter().map(read).filter_map(Result::err) {
+            self.add("certificates", error);
         }
     }
 

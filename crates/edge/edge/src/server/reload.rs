@@ -1,9 +1,8 @@
 //! Reload of the network file. An invalid file changes nothing; changes that require a restart are
 //! reported.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{mem, path::PathBuf, sync::Arc};
 
-use http_stack::server::Identity;
 use tokio::signal::unix::Signal;
 
 use crate::{Error, Network, config::DataCentre, purge::nats::journal_of, server::node::Node};
@@ -12,7 +11,6 @@ use crate::{Error, Network, config::DataCentre, purge::nats::journal_of, server:
 pub(crate) struct Reloader {
     pub(crate) path: Option<PathBuf>,
     pub(crate) started_as: Option<DataCentre>,
-    pub(crate) identity: Option<Identity>,
     pub(crate) serves_links: bool,
 }
 
@@ -41,9 +39,7 @@ impl Reloader {
         if stores(&network) != stores(&node.network()) {
             return Err(Error::StoreMoved);
         }
-        if let (Some(identity), Some((certificate, key))) = (&self.identity, &own.identity) {
-            identity.replace(certificate, key)?;
-        }
+        node.certificates.reload(&network, &own)?;
         let journal =
             if node.uses_nats_of(&network) { None } else { Some(journal_of(&network, &node.data_centre)?) };
         let not_taken = self.reload_error(&network, &own);
@@ -83,7 +79,8 @@ fn changed(old: &DataCentre, now: &DataCentre) -> impl Iterator<Item = &'static 
     [
         ("listen", old.listen != now.listen),
         ("listen_tls", old.listen_tls != now.listen_tls),
-        ("certificate", old.identity.is_some() != now.identity.is_some()),
+        ("tls_min", old.tls.min_version != now.tls.min_version),
+        ("client_auth", mem::discriminant(&old.tls.clients) != mem::discriminant(&now.tls.clients)),
         ("proxy_protocol", old.proxy_protocol != now.proxy_protocol),
         ("connections", old.connections != now.connections),
         ("admin", old.admin != now.admin),
@@ -121,12 +118,13 @@ mod tests {
             ("admin = \"127.0.0.1:2\"\naccess_log = \"log\"", &["admin", "access_log"]),
             ("disk = \"d\"", &["disk"]),
             ("handover = \"h\"", &["handover"]),
+            ("tls_min = \"1.3\"", &["tls_min"]),
+            ("client_ca = \"ca.pem\"\nclient_auth = \"optional\"", &["client_auth"]),
         ] {
             let network = read(&text.replace("listen =", &format!("{line}\nlisten =")));
             let reloader = Reloader {
                 path: Some("n.toml".into()),
                 started_as: Some(started_as.clone()),
-                identity: None,
                 serves_links: false,
             };
             let expected: Vec<_> = keys

@@ -35,6 +35,7 @@ use crate::{
         listeners::Listeners,
         node::Node,
         reload::{Reloader, reload},
+        tls::{acme::renewal::renew, certificates::Certificates, watch::watch},
         worker::{WorkerThread, own_runtime},
         worker_state::WorkerState,
     },
@@ -87,6 +88,8 @@ pub enum Event {
     },
     /// The network file is invalid; the old one stays in effect.
     NotReloaded(Error),
+    /// A sentence about a certificate: it was replaced, cannot be used, or expires soon.
+    Certificate(String),
     /// Another process serves instead. This process exits when its requests in flight are finished.
     Replaced,
     /// Another process failed to replace this process.
@@ -108,8 +111,17 @@ pub fn run(
     stop: &ShutdownSignal,
 ) -> Result<End, Error> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let Prepared { clients, peers, journal, mut listeners, operator, copies, log, mut handover } =
-        Prepared::new(&network, &mut config, workers)?;
+    let Prepared {
+        clients,
+        peers,
+        journal,
+        certificates,
+        mut listeners,
+        operator,
+        copies,
+        log,
+        mut handover,
+    } = Prepared::new(&network, &mut config, workers)?;
     let took_over = handover.has_predecessor();
     handover.release_disk()?;
     let centre = config.data_centre;
@@ -119,9 +131,12 @@ pub fn run(
     let node = Node::new(centre.name, network, centre.memory, disk, log, workers);
     node.set_peers(peers.clone());
     let kv = kv::open(&node.network(), &node.data_centre, node.peers_handle())?;
-    let node = Arc::new(
-        node.with_per_address(listeners.per_address()).with_handshakes(listeners.handshakes()).with_kv(kv),
-    );
+    let node = node
+        .with_per_address(listeners.per_address())
+        .with_handshakes(listeners.handshakes())
+        .with_certificates(certificates)
+        .with_kv(kv);
+    let node = Arc::new(node);
     node.resume(recovered.unwrap_or_default());
     let runtime = own_runtime()?;
     let (operator, hangups) = {
@@ -131,7 +146,6 @@ pub fn run(
     };
     let ((clear, tls), links) = (listeners.addresses(), listeners.link_addresses());
     let (kv, kv_tls) = listeners.kv_addresses();
-    let identity = listeners.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| WorkerState::new(Arc::clone(&node), number, clients.with_own_connections());
     let serves_links = peers.is_some();
@@ -163,12 +177,18 @@ pub fn run(
     ready(&ListenAddresses { plain: clear, tls, links, kv, kv_tls, admin, has_taken_over: took_over });
     let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
-        let reloader = Reloader { path: config.path, started_as, identity, serves_links };
+        let reloader = Reloader { path: config.path, started_as, serves_links };
         let told = tell.clone();
         let reloaded = move |result: Result<_, _>| {
             told(result.map_or_else(Event::NotReloaded, |not_taken| Event::Reloaded { not_taken }));
         };
         let reloading = tokio::spawn(reload(Arc::clone(&node), reloader, hangups, reloaded));
+        let certificate_told = {
+            let tell = tell.clone();
+            move |sentence| tell(Event::Certificate(sentence))
+        };
+        tokio::spawn(watch(Arc::clone(&node.certificates), certificate_told.clone()));
+        tokio::spawn(renew(Arc::clone(&node), certificate_told));
         if let Some(kv) = node.kv.clone() {
             tokio::spawn(async move { kv.sweep().await });
         }
@@ -211,6 +231,7 @@ struct Prepared {
     clients: Connectors,
     peers: Option<Arc<Peers>>,
     journal: Option<Journal>,
+    certificates: Arc<Certificates>,
     listeners: Listeners,
     operator: Option<TcpListener>,
     copies: Vec<OwnedFd>,
@@ -225,9 +246,10 @@ impl Prepared {
         let clients = Connectors::new(config.trust.clone())?;
         let peers = Peers::new(network, &centre.name, workers, None)?;
         let journal = journal_of(network, &centre.name)?;
+        let certificates = Arc::new(Certificates::open(network, centre)?);
         let (handover, sockets) = HotRestart::connect(centre, config.takes_over)?;
         let mut inherited = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
-        let listeners = Listeners::open(centre, workers, &mut inherited)?;
+        let listeners = Listeners::open(centre, workers, &mut inherited, certificates.identity())?;
         let operator = match centre.admin {
             None => None,
             Some(address) => match inherited.take_tcp(address).pop() {
@@ -246,7 +268,7 @@ impl Prepared {
             .as_ref()
             .map(|path| AccessLog::open(path, centre.access_log_format, &centre.name, workers))
             .transpose()?;
-        Ok(Self { clients, peers, journal, listeners, operator, copies, log, handover })
+        Ok(Self { clients, peers, journal, certificates, listeners, operator, copies, log, handover })
     }
 }
 

@@ -1,23 +1,37 @@
-//! The identity of a server: a certificate and its key, from files or generated.
+//! The identity of a server: its certificates with their keys, from files or generated, and its TLS settings.
 
-use std::{path::Path, sync::Arc};
+mod client_auth;
+mod request;
+mod server_certificate;
+mod store;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::{
-    ServerConfig,
+    ServerConfig, SupportedProtocolVersion,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::ServerSessionMemoryCache,
+    server::{NoServerSessionStorage, ServerSessionMemoryCache},
     sign::CertifiedKey,
+    version::TLS13,
 };
 
+pub use self::{
+    client_auth::ClientAuth,
+    request::{CertificateRequest, challenge_certificate},
+    server_certificate::ServerCertificate,
+};
+use self::{
+    client_auth::ClientVerifier,
+    store::{ACME_TLS, CertificateStore},
+};
 use super::authority::Authority;
-use crate::{
-    Error,
-    pem::{certified, provider},
-    reloadable_cert::ReloadableCert,
-};
+use crate::{Error, pem::provider};
 
-/// A server's certificate chain and key for TLS.
+/// A server's certificates and TLS settings.
 ///
 /// It offers HTTP/2 and HTTP/1.1 by ALPN, and HTTP/3 on QUIC. Clones share it.
 #[derive(Clone)]
@@ -25,8 +39,39 @@ pub struct Identity {
     config: Arc<ServerConfig>,
     quic: Arc<QuicServerConfig>,
     early: EarlyData,
-    pub(super) shown: Arc<ReloadableCert>,
+    store: Arc<CertificateStore>,
+    clients: Option<Arc<ClientVerifier>>,
 }
+
+/// Settings of a server's TLS that apply to all its certificates.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// The oldest version that the server accepts over TCP. QUIC always uses TLS 1.3.
+    pub min_version: TlsVersion,
+    /// Whether clients present a certificate.
+    pub clients: ClientAuth,
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// TLS 1.2 (RFC 5246).
+    #[default]
+    Tls12,
+    /// TLS 1.3 (RFC 8446).
+    Tls13,
+}
+
+impl TlsVersion {
+    fn and_later(self) -> &'static [&'static SupportedProtocolVersion] {
+        match self {
+            Self::Tls12 => rustls::ALL_VERSIONS,
+            Self::Tls13 => ONLY_TLS13,
+        }
+    }
+}
+
+const ONLY_TLS13: &[&SupportedProtocolVersion] = &[&TLS13];
 
 /// An attacker on the path can replay it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,25 +94,40 @@ impl Identity {
     /// # Errors
     /// A file cannot be read or has the wrong contents, or the key does not match the certificate.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
-        ReloadableCert::read(chain, key).map(Self::showing)
+        let identity = Self::new(&TlsSettings::default())?;
+        identity.set(Some(ServerCertificate::read(chain, key)?), Vec::new());
+        Ok(identity)
     }
 
-    /// Reads the files again, for connections from now on. If they are unusable, the old certificate
-    /// remains.
+    /// An identity without certificates: handshakes fail until [`Self::set`] provides one.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    pub fn read_again(&self) -> Result<(), Error> {
-        self.shown.read_again()
+    /// The authorities of clients cannot be read.
+    pub fn new(settings: &TlsSettings) -> Result<Self, Error> {
+        let clients = ClientVerifier::read(&settings.clients)?.map(Arc::new);
+        Ok(Self::with(settings.min_version, clients))
     }
 
-    /// Uses the certificate and the key in these files for later connections. If they cannot be used, nothing changes.
+    /// Uses these certificates for later connections. A handshake selects one by the name that the client
+    /// requests: an exact name first, then a wildcard; among several, the first that the client's signature
+    /// schemes allow, `others` before `default`. Without a requested or a matching name, it uses `default`, or
+    /// else the first of `others`.
+    pub fn set(&self, default: Option<ServerCertificate>, others: Vec<ServerCertificate>) {
+        self.store.set(default, others);
+    }
+
+    /// Answers TLS-ALPN-01 challenges for a name with the certificate and key in the file `NAME.pem` of this
+    /// folder.
+    pub fn set_challenges(&self, folder: Option<PathBuf>) {
+        self.store.set_challenges(folder);
+    }
+
+    /// Reads the authorities of clients again, for later connections.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    pub fn replace(&self, chain: &Path, key: &Path) -> Result<(), Error> {
-        self.shown.replace(Arc::new(certified(chain, key)?));
-        Ok(())
+    /// The file cannot be used; then nothing changes.
+    pub fn replace_client_authorities(&self, path: &Path) -> Result<(), Error> {
+        self.clients.as_ref().map_or(Ok(()), |clients| clients.read_again(path))
     }
 
     /// Creates an authority, and a certificate for `names` (names and addresses) signed by it.
@@ -87,7 +147,8 @@ impl Identity {
             PrivateKeyDer::from_pem_slice(issued.key_pem.as_bytes()).map_err(|error| failed(error.into()))?;
         let certified = CertifiedKey::from_der(vec![certificate], key, &provider());
         let certified = certified.map_err(|error| failed(error.into()))?;
-        let identity = Self::showing(ReloadableCert::of(certified));
+        let identity = Self::with(TlsVersion::default(), None);
+        identity.set(ServerCertificate::of(certified), Vec::new());
         Ok(SelfSigned { identity, ca_pem: authority.certificate_pem().to_owned() })
     }
 
@@ -102,17 +163,25 @@ impl Identity {
         Self { quic: over_quic(config), early: EarlyData::Accepted, ..self }
     }
 
-    fn showing(shown: ReloadableCert) -> Self {
-        let shown = Arc::new(shown);
-        let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
-            .with_safe_default_protocol_versions()
-            .expect("ring's provider has suites for TLS 1.2 and 1.3")
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::clone(&shown) as _);
+    fn with(min_version: TlsVersion, clients: Option<Arc<ClientVerifier>>) -> Self {
+        let store = Arc::new(CertificateStore::default());
+        let versions = ServerConfig::builder_with_provider(Arc::new(provider()))
+            .with_protocol_versions(min_version.and_later())
+            .expect("ring's provider has suites for TLS 1.2 and 1.3");
+        let authenticated = match &clients {
+            None => versions.with_no_client_auth(),
+            Some(clients) => versions.with_client_cert_verifier(Arc::clone(clients) as _),
+        };
+        let mut config = authenticated.with_cert_resolver(Arc::clone(&store) as _);
         config.max_early_data_size = 0;
+        if clients.is_some() {
+            // Each connection authenticates its client, without resumption.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        }
         let quic = over_quic(config.clone());
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Self { config: Arc::new(config), quic, early: EarlyData::Refused, shown }
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec(), ACME_TLS.to_vec()];
+        Self { config: Arc::new(config), quic, early: EarlyData::Refused, store, clients }
     }
 
     pub(super) fn early(&self) -> EarlyData {
@@ -128,10 +197,17 @@ impl Identity {
     }
 }
 
+/// Whether a connection serves only a TLS-ALPN-01 challenge, which ends with the handshake.
+pub(super) fn is_challenge(protocol: Option<&[u8]>) -> bool {
+    protocol == Some(ACME_TLS)
+}
+
 fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
     config.alpn_protocols = vec![b"h3".to_vec()];
-    // Sessions over TCP cannot be resumed over QUIC.
-    config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+    if config.send_tls13_tickets > 0 {
+        // Sessions over TCP cannot be resumed over QUIC.
+        config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+    }
     Arc::new(
         QuicServerConfig::try_from(config).expect("ring's provider has the suite of QUIC's first packets"),
     )
@@ -160,12 +236,10 @@ mod tests {
         let own = CertificateParams::new(["a.example".to_owned()]).unwrap().self_signed(&pair).unwrap();
         std::fs::write(&chain, own.pem()).unwrap();
         std::fs::write(&key, pair.serialize_pem()).unwrap();
-        let identity = Identity::read(&chain, &key).unwrap();
-        identity.read_again().unwrap();
+        Identity::read(&chain, &key).unwrap();
         std::fs::write(&key, KeyPair::generate().unwrap().serialize_pem()).unwrap();
         let said = |chain: &Path, key: &Path| Identity::read(chain, key).err().unwrap().to_string();
         assert!(said(&chain, &key).contains("key.pem"), "of another certificate");
-        assert!(identity.read_again().unwrap_err().to_string().contains("key.pem"));
         std::fs::write(&chain, "nothing").unwrap();
         assert!(said(&chain, &key).contains("BEGIN CERTIFICATE"), "{}", said(&chain, &key));
         assert!(said(&folder.path().join("none.pem"), &key).contains("none.pem"));

@@ -7,8 +7,8 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    connection_limit::reset, context::Context, handler::Handler, http1::Http1, peer::Peer,
-    proxy_protocol::read_proxy_header, wire::Wire,
+    certificate::is_challenge, connection_limit::reset, context::Context, handler::Handler, http1::Http1,
+    peer::Peer, proxy_protocol::read_proxy_header, wire::Wire,
 };
 use crate::{PeerIdentity, Scheme, kernel_timestamp};
 
@@ -55,6 +55,9 @@ impl<H: Handler> Context<H> {
                 self.handshakes.add(version);
                 if let Some(stream) = opened {
                     let session = stream.get_ref().1;
+                    if is_challenge(session.alpn_protocol()) {
+                        return;
+                    }
                     let is_http2 = session.alpn_protocol() == Some(b"h2");
                     let shown = self.members.as_ref().and(session.peer_certificates());
                     let caller = shown.and_then(PeerIdentity::of);

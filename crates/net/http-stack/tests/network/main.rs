@@ -7,6 +7,8 @@ mod bad_clients_http3;
 #[cfg(test)]
 mod bad_http3;
 #[cfg(test)]
+mod certificates;
+#[cfg(test)]
 mod delivery;
 #[cfg(test)]
 mod early;
