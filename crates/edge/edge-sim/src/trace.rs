@@ -195,10 +195,16 @@ fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     let url: http_stack::Uri = url.parse().ok()?;
     let url = edge::config::normal(&url)?;
     let headers = http_stack::HeaderMap::new();
-    let asked = edge::config::RuleInput { method: &http_stack::Method::GET, url: &url, headers: &headers };
-    let rule = zone.rule_for(asked);
+    let method = http_stack::Method::GET;
+    let asked = edge::config::RuleInput { method: &method, url: &url, headers: &headers, client: None };
+    let rule = zone.rules.rule_for(asked);
     let usual = http_cache::KeyRule::default();
-    let key = http_cache::Key::of(&url, &headers, rule.map_or(&usual, |rule| &rule.key));
+    let rewritten = zone.rules.rewritten_url(asked);
+    let key = http_cache::Key::of(
+        rewritten.as_ref().unwrap_or(&url),
+        &headers,
+        rule.map_or(&usual, |rule| &rule.key),
+    );
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let fresh = rule.and_then(|rule| if rule.is_bypass { Some(0) } else { rule.edge_ttl.map(nanoseconds) });
     Some((tier_routing::KeyHash::of(key.as_str().as_bytes()).0, fresh))

@@ -7,13 +7,11 @@ mod host;
 mod kv;
 mod links;
 mod log_format;
-mod match_result;
 mod origin_request;
 mod origin_url;
-mod path_pattern;
-mod pattern;
 mod revoked;
-mod rule;
+mod rule_spec;
+mod rules;
 mod secret;
 mod source_positions;
 mod starter;
@@ -43,8 +41,6 @@ pub use self::{
     log_format::LogFormat,
     origin_request::{OriginAuth, OriginHost, OriginRequest},
     origin_url::{OriginUrl, OriginUrlError},
-    pattern::Pattern,
-    rule::{Rule, RuleInput, normal},
     secret::Secret,
     source_positions::SourcePositions,
     starter::{Initialized, Starter},
@@ -53,6 +49,7 @@ pub use self::{
     traces::Collector,
 };
 use crate::Error;
+pub use crate::rules::{Pattern, Rule, RuleInput, RuleSet, normal};
 
 /// Configuration of one network. All data centres read the same file.
 #[derive(Debug, Clone)]
@@ -181,8 +178,8 @@ pub struct Zone {
     pub origins: Vec<OriginUrl>,
     /// Changes of requests to these origins.
     pub origin_request: OriginRequest,
-    /// Rules that override the origin's headers. The first match applies.
-    pub rules: Vec<Rule>,
+    /// Rules in the order of the file, and the settings of the whole site.
+    pub rules: RuleSet,
     /// Default for stale-if-error: how long a stale object may be served if the origin fails.
     pub stale_if_error: Duration,
     /// How long to wait for an origin before a stale object is served, if stale-if-error allows

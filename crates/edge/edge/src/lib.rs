@@ -19,6 +19,7 @@ mod peers;
 mod purge;
 mod request;
 mod response;
+mod rules;
 mod server;
 mod store;
 mod telemetry;

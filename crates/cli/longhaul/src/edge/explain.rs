@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use edge::admin::api::ExplainedRule;
 use units::show::plain;
 
 use super::Admin;
@@ -28,14 +29,19 @@ impl Explain {
         if self.json {
             output::print_json(&output::named("longhaul.edge.explain/1", explanation))?;
         } else {
-            let rule = explanation.rule.as_deref().unwrap_or("none fits");
+            let rules: String = match &explanation.rules[..] {
+                [] => "rule none fits\n".to_owned(),
+                rules => rules.iter().map(line).collect(),
+            };
+            let rewritten = explanation.rewritten.as_deref();
+            let rewritten = rewritten.map_or_else(String::new, |url| format!("url  {}\n", plain(url)));
             let purged: String = explanation
                 .purged_as
                 .iter()
                 .map(|url| format!("a purge of it reaches {}\n", plain(url)))
                 .collect();
             output::print(&format!(
-                "zone {}\nrule {rule}\nkey  {}\n{purged}{}\n",
+                "zone {}\n{rules}{rewritten}key  {}\n{purged}{}\n",
                 explanation.zone,
                 plain(&explanation.key),
                 explanation.why
@@ -43,4 +49,9 @@ impl Explain {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn line(rule: &ExplainedRule) -> String {
+    let ambiguous = if rule.is_ambiguous { " (matches only some interpretations)" } else { "" };
+    format!("rule {}: {}{ambiguous}\n", plain(&rule.place), plain(&rule.effect))
 }

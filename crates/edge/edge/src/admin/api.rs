@@ -314,14 +314,32 @@ pub struct OriginStatus {
     pub connect_ms: Option<f64>,
 }
 
+/// A rule that matches a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedRule {
+    /// Position of the rule, file:line:column.
+    pub place: String,
+    /// Settings and actions of the rule.
+    pub effect: String,
+    /// Whether the rule matches only some interpretations of the URL. Then only refusals and bypasses apply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ambiguous: bool,
+}
+
 /// How a GET request for a URL would be served, the output of `edge explain --json`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     /// Zone of the URL's host.
     pub zone: String,
-    /// Position of the matching rule, file:line:column. Absent if no rule matches.
+    /// Position of the rule whose cache settings apply, file:line:column. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Rules that match the request, in the order of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<ExplainedRule>,
+    /// The URL that the origin gets, if a rule rewrites it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewritten: Option<String>,
     /// Cache key.
     pub key: String,
     /// URLs in cache keys that a purge of this URL covers, one for each rule that may match. Empty if only

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use http_cache::Reuse;
-use http_stack::{Body, Request, Scheme, Uri, server::Peer};
+use http_stack::{Body, Request, Scheme, Uri, header, server::Peer};
 
 use crate::{
-    admin::api::Explanation,
+    admin::api::{ExplainedRule, Explanation},
     config::Rule,
     request::context::RequestContext,
     server::node::Node,
@@ -30,8 +30,16 @@ impl Node {
         let rule = context.rule();
         let now = self.now();
         let found = self.store.find(&context.key, &context.headers);
-        let purged_as: Vec<_> = context.zone().key_urls(url);
+        let purged_as: Vec<_> = context.zone().rules.key_urls(url);
+        let rules = context.zone().rules.describe(context.matches());
+        let rules = rules.map(|(place, effect, is_clear)| ExplainedRule {
+            place: place.to_owned(),
+            effect,
+            is_ambiguous: !is_clear,
+        });
+        let rules: Vec<_> = rules.collect();
         let why = match (&found, rule.is_some_and(|rule| rule.is_bypass)) {
+            _ if context.answer.is_some() => describe_answer(&context),
             (_, true) if rule.is_some_and(Rule::is_unclear) => {
                 "A rule matches only some interpretations of this URL: the request is forwarded and nothing is stored."
                     .to_owned()
@@ -61,12 +69,25 @@ impl Node {
             zone: context.zone().name.clone(),
             rule: rule.filter(|rule| !rule.is_unclear()).map(|rule| rule.place.clone()),
             purged_as: if purged_as == [context.key.url()] { Vec::new() } else { purged_as },
+            rules,
+            rewritten: (context.url != *context.original_url()).then(|| context.url.to_string()),
             key: context.key.to_string(),
             stored: terms.is_some(),
             fresh_for_s: terms.map(|terms| terms.seconds_left(now)),
             age_s: terms.map(|terms| terms.age(now).as_secs()),
             why,
         })
+    }
+}
+
+/// For a request with a response of a rule.
+fn describe_answer(context: &RequestContext) -> String {
+    let Some(answer) = &context.answer else { return String::new() };
+    let status = answer.response.status.as_u16();
+    let location = answer.response.headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
+    match location {
+        Some(location) => format!("The edge redirects with {status} to {location}, before the cache."),
+        None => format!("A rule responds with {status}, before the cache."),
     }
 }
 

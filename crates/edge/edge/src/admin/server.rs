@@ -273,7 +273,7 @@ fn key_urls(zone: &Zone, file: &str) -> Result<Vec<String>, String> {
     if url.scheme().is_none() || url.host().is_none_or(str::is_empty) {
         return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
     }
-    Ok(zone.key_urls(&url))
+    Ok(zone.rules.key_urls(&url))
 }
 
 fn is_allowed(node: &Node, headers: &HeaderMap) -> bool {

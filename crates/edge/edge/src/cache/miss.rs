@@ -206,7 +206,10 @@ impl WorkerState {
     ) -> Result<Cacheable, NotStored> {
         let terms = self.terms(context, status, headers, (sent.time, now));
         let is_own = invalidation::is_own_location(&context.url, headers);
-        let is_promised = || http_cache::fits_extension(context.url.path(), headers.get(CONTENT_TYPE));
+        let is_promised = || {
+            let mut urls = [context.original_url(), &context.url].into_iter();
+            urls.all(|url| http_cache::fits_extension(url.path(), headers.get(CONTENT_TYPE)))
+        };
         if context.zone().deception_armor && !is_promised() {
             return Err(NotStored::ContentType);
         }
@@ -288,9 +291,12 @@ impl WorkerState {
         sent: &mut SentRequest,
     ) {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
-        let urls = invalidation::urls(&context.method, &context.url, status, headers);
+        let mut urls = invalidation::urls(&context.method, &context.url, status, headers);
+        if context.original_url() != &context.url {
+            urls.extend(invalidation::urls(&context.method, context.original_url(), status, headers));
+        }
         if !urls.is_empty() {
-            let keys = urls.iter().flat_map(|url| context.zone().key_urls(url));
+            let keys = urls.iter().flat_map(|url| context.zone().rules.key_urls(url));
             let mut purges: Vec<_> = keys.map(Purge::Url).collect();
             let own = http_cache::Key::of(&context.url, &context.headers, &http_cache::KeyRule::default());
             let origin = own

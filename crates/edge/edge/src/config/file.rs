@@ -1,23 +1,23 @@
 //! Schema and validation of the network's file.
 
-use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
 use config_file::{Diagnostic, Document, suggestion};
 use http_cache::{Coding, SetCookie};
 use http_stack::HeaderName;
 use serde::Deserialize;
-use toml::Spanned;
+use toml::{Spanned, Value};
 use units::Bytes;
 
 use super::{
-    CertificateFiles, DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, Rule, Zone, bus,
-    by_status,
-    check_host,
+    CertificateFiles, DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, RuleSet, Zone,
+    bus, by_status, check_host,
     kv::{self, token_hashes},
     links, origin_request,
     origin_url::OriginUrl,
     revoked,
-    rule::Conditions,
+    rule_spec::RuleSpec,
+    rules::RuleReader,
     tiers, tls, traces,
 };
 
@@ -142,45 +142,10 @@ struct ZoneSpec {
     cut_off_limit: Duration,
     #[serde(default)]
     rule: Vec<Spanned<RuleSpec>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleSpec {
-    path: Option<String>,
-    host: Option<String>,
-    method: Option<Vec<String>>,
-    status: Option<Vec<u16>>,
     #[serde(default)]
-    query: BTreeMap<String, String>,
-    #[serde(default)]
-    header: BTreeMap<String, String>,
-    #[serde(default)]
-    cookie: BTreeMap<String, String>,
-    #[serde(default, with = "units::duration::option")]
-    edge_ttl: Option<Duration>,
-    #[serde(default, with = "units::duration::option")]
-    browser_ttl: Option<Duration>,
-    #[serde(default)]
-    bypass: bool,
-    key: Option<KeySpec>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KeySpec {
-    query: Option<Vec<String>>,
-    #[serde(default)]
-    query_exclude: Vec<String>,
-    #[serde(default)]
-    sort_query: bool,
-    host: Option<Spanned<String>>,
-    #[serde(default)]
-    device: bool,
-    #[serde(default)]
-    cookie: Vec<String>,
-    #[serde(default)]
-    header: Vec<Spanned<String>>,
+    https_only: bool,
+    canonical_host: Option<Spanned<String>>,
+    hsts: Option<Spanned<Value>>,
 }
 
 fn many(number: NonZero<u32>) -> usize {
@@ -391,6 +356,10 @@ impl Checks<'_> {
         let origin =
             |url: &Spanned<String>| Ok(self.origin(url)?.with_server_name(origin_request.host.server_name()));
         let (tiers, regional) = tiers::read(self.document, self.purpose, written, centres)?;
+        let hosts: Vec<_> = zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?;
+        let reader = RuleReader { document: self.document, purpose: self.purpose, hosts: &hosts };
+        let rules = zone.rule.iter().map(|rule| reader.rule(rule)).collect::<Result<_, _>>()?;
+        let site = reader.site(zone.https_only, zone.canonical_host.as_ref(), zone.hsts.as_ref())?;
         Ok(Zone {
             tiers,
             regional,
@@ -399,11 +368,11 @@ impl Checks<'_> {
             cut_off: zone.cut_off,
             cut_off_limit: zone.cut_off_limit,
             name: zone.name.get_ref().clone(),
-            hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
             acme: zone.acme.as_ref().is_some_and(|acme| *acme.get_ref()),
             origins: zone.origin.iter().map(origin).collect::<Result<_, _>>()?,
             origin_request,
-            rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
+            rules: RuleSet::new(rules, site),
+            hosts,
             stale_if_error: zone.stale_if_error,
             stale_after: zone.stale_after,
             obeys_clients: zone.requests_decide,
@@ -417,46 +386,6 @@ impl Checks<'_> {
             deception_armor: zone.deception_armor,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn rule(&self, written: &Spanned<RuleSpec>) -> Result<Rule, Diagnostic> {
-        let rule = written.get_ref();
-        let wrong = |what: String| self.document.mistake(written.span(), what);
-        if rule.status.is_some() && (rule.key.is_some() || rule.bypass) {
-            return Err(wrong(
-                "a rule with status applies to the response: it cannot set the key or bypass".into(),
-            ));
-        }
-        let conditions = Conditions::new(
-            (rule.path.as_deref(), rule.host.as_deref()),
-            (rule.method.as_deref(), rule.status.clone()),
-            [&rule.query, &rule.header, &rule.cookie],
-        );
-        let key = match &rule.key {
-            None => http_cache::KeyRule::default(),
-            Some(key) if key.query.is_some() && (key.sort_query || !key.query_exclude.is_empty()) => {
-                return Err(wrong(
-                    "query chooses the parameters of the key: remove query_exclude and sort_query".into(),
-                ));
-            }
-            Some(key) => http_cache::KeyRule {
-                query: key.query.clone(),
-                query_exclude: key.query_exclude.clone(),
-                sort_query: key.sort_query,
-                host: key.host.as_ref().map(|host| self.host(host)).transpose()?,
-                device: key.device,
-                cookies: key.cookie.clone(),
-                headers: key.header.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
-            },
-        };
-        Ok(Rule {
-            place: self.document.place(written.span()),
-            conditions: conditions.map_err(wrong)?,
-            edge_ttl: rule.edge_ttl,
-            browser_ttl: rule.browser_ttl,
-            is_bypass: rule.bypass,
-            key,
         })
     }
 

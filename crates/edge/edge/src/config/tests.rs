@@ -51,14 +51,14 @@ fn first_matching_rule_wins_status_rules_wait() {
     let headers: HeaderMap =
         [(http_stack::header::COOKIE, "a=b; beta=1".parse().unwrap())].into_iter().collect();
     let url = "http://www.shop.example/static/a.js?v=1".parse().unwrap();
-    let asked = RuleInput { method: &Method::GET, url: &url, headers: &headers };
+    let asked = RuleInput { method: &Method::GET, url: &url, headers: &headers, client: None };
     let zone = &network.zones[0];
-    assert_eq!(zone.rule_for(asked).unwrap().edge_ttl, Some(Duration::from_secs(86_400)));
-    let of = |status| zone.rule_for_response(asked, status).unwrap().edge_ttl;
+    assert_eq!(zone.rules.rule_for(asked).unwrap().edge_ttl, Some(Duration::from_secs(86_400)));
+    let of = |status| zone.rules.rule_for_response(asked, status).unwrap().edge_ttl;
     assert_eq!(of(StatusCode::NOT_FOUND), Some(Duration::from_secs(10)));
     assert_eq!(of(StatusCode::OK), Some(Duration::from_secs(86_400)));
     let without = HeaderMap::new();
-    assert!(zone.rule_for(RuleInput { headers: &without, ..asked }).is_none());
+    assert!(zone.rules.rule_for(RuleInput { headers: &without, ..asked }).is_none());
 }
 
 const KV: &str = r#"

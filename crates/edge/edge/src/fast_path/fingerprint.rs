@@ -25,23 +25,24 @@ impl RequestFingerprint {
         names: impl Iterator<Item = &'n HeaderName>,
     ) -> Option<Self> {
         let mut fields: Vec<(HeaderName, Option<HeaderValue>)> = Vec::new();
-        for name in names.chain(context.zone().looks_at()) {
+        let headers = context.original_headers();
+        for name in names.chain(context.zone().rules.looks_at()) {
             if fields.iter().all(|(known, _)| known != name) {
-                fields.push((name.clone(), single_value(&context.headers, name)?.cloned()));
+                fields.push((name.clone(), single_value(headers, name)?.cloned()));
             }
         }
         let mut overrides: Vec<(HeaderName, HeaderValue)> = Vec::new();
-        for (name, value) in &context.headers {
+        for (name, value) in headers {
             if overrides_request(name.as_str(), value.as_bytes()) {
-                single_value(&context.headers, name)?;
+                single_value(headers, name)?;
                 overrides.push((name.clone(), value.clone()));
             }
         }
         Some(Self {
             scheme: context.peer.scheme,
             is_head: context.method == Method::HEAD,
-            host: context.url.authority()?.as_str().into(),
-            target: context.url.path_and_query()?.as_str().into(),
+            host: context.original_url().authority()?.as_str().into(),
+            target: context.original_url().path_and_query()?.as_str().into(),
             fields: fields.into(),
             overrides: overrides.into(),
         })
@@ -116,6 +117,7 @@ impl RequestContext {
             && self.version >= Version::HTTP_11
             && matches!(self.method, Method::GET | Method::HEAD)
             && !self.headers.keys().any(|name| is_cache_relevant(name.as_str()))
+            && !self.original_headers().keys().any(|name| is_cache_relevant(name.as_str()))
     }
 }
 

@@ -55,6 +55,7 @@ struct PeerHit {
     hit: Hit,
     zone: Box<str>,
     key: KeyHash,
+    rules: Option<Box<str>>,
 }
 
 impl HitTable {
@@ -94,11 +95,11 @@ impl HitTable {
         store: &MemoryStore,
         now: Time,
         request: &RequestView<'_>,
-        (zone, key): (&str, KeyHash),
+        (zone, key, rules): (&str, KeyHash, Option<&str>),
     ) -> Option<FastHit> {
         let hash = self.for_peers.hash(request);
         let of_others = self.for_peers.find(hash, request, |_| true)?;
-        let is_same = of_others.key == key && *of_others.zone == *zone;
+        let is_same = of_others.key == key && *of_others.zone == *zone && of_others.rules.as_deref() == rules;
         let object = is_same.then(|| of_others.hit.fresh_object(store, now)).flatten()?;
         Some(FastHit { location: HitLocation::Peer(object), notes: None })
     }
@@ -122,9 +123,11 @@ impl HitTable {
             Form::Only | Form::Identity => (None, Some(&object.body)),
         };
         let head_format = head_format(context.version);
-        let make = || Prerendered::new(response, body?.whole()?, ttl, head_format);
-        // The prerendered header is for another rule of the same object.
-        if object.prerendered.get_or(coding, head_format, make).is_none_or(|ready| !ready.matches_rule(ttl)) {
+        let changes = context.response_changes.as_ref();
+        let make = || Prerendered::new(response, body?.whole()?, (ttl, changes.cloned()), head_format);
+        let ready = object.prerendered.get_or(coding, head_format, make);
+        // The prerendered header may be for other rules of the same object.
+        if ready.is_none_or(|ready| !ready.matches_rules(ttl, changes)) {
             return;
         }
         self.in_memory.insert(fingerprint, Hit::new(object, coding, lease, Some(notes)), Hit::is_valid);
@@ -144,14 +147,17 @@ impl HitTable {
         };
         let make = || {
             let body = object.body.whole().filter(|body| body.len() as u64 <= BULK_THRESHOLD)?;
-            Prerendered::new(response, body, None, HeadFormat::Http1)
+            Prerendered::new(response, body, (None, None), HeadFormat::Http1)
         };
         if matches!(form, Form::Coded(_)) || object.prerendered.for_peers_or(make).is_none() {
             return;
         }
         let (zone, key) = (context.zone().name.as_str().into(), context.key_hash());
         let hit = Hit::new(object, None, lease, None);
-        self.for_peers.insert(fingerprint, PeerHit { hit, zone, key }, |of_others| of_others.hit.is_valid());
+        let rules = context.forwarded.as_ref().and_then(|forwarded| forwarded.rules.as_deref());
+        let rules = rules.map(Box::from);
+        self.for_peers
+            .insert(fingerprint, PeerHit { hit, zone, key, rules }, |of_others| of_others.hit.is_valid());
     }
 
     pub(crate) fn add_disk_only(
@@ -167,7 +173,8 @@ impl HitTable {
         let names = names.iter().chain(only.names.iter()).chain(object.stored.selection.names());
         let Some(fingerprint) = RequestFingerprint::of(context, names.chain(accepted)) else { return };
         let (ttl, head_format) = (browser_ttl(context, response.status()), head_format(context.version));
-        let ready = object.body.whole().and_then(|body| Prerendered::new(response, body, ttl, head_format));
+        let rules = (ttl, context.response_changes.clone());
+        let ready = object.body.whole().and_then(|body| Prerendered::new(response, body, rules, head_format));
         let Some(ready) = ready else { return };
         let hash = self.in_memory.hash_of(&fingerprint);
         self.disk_heads.add(

@@ -3,7 +3,7 @@
 use std::{
     io::Write as _,
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{
             AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
@@ -16,13 +16,14 @@ use ::segment_store::BlockRef;
 use http_cache::{CacheStatus, Coding, Terms, Time};
 use http_stack::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
-use crate::util::compact_headers::FIELD;
+use crate::{rules::response_changes::ResponseChanges, util::compact_headers::FIELD};
 
 #[derive(Debug)]
 pub(crate) struct Prerendered {
     head: RenderedHead,
     cache_status: Vec<u8>,
     browser_ttl: Option<Duration>,
+    changes: Option<Arc<ResponseChanges>>,
     body: Bytes,
 }
 
@@ -43,7 +44,7 @@ impl Prerendered {
     pub(crate) fn new(
         response: &Response<Body>,
         body: Bytes,
-        browser_ttl: Option<Duration>,
+        (browser_ttl, changes): (Option<Duration>, Option<Arc<ResponseChanges>>),
         head_format: HeadFormat,
     ) -> Option<Self> {
         let headers = response.headers();
@@ -61,7 +62,7 @@ impl Prerendered {
             HeadFormat::Http1 => RenderedHead::Lines(lines(response, browser_ttl)),
             HeadFormat::HeaderMap => RenderedHead::Fields(response.status(), headers.clone()),
         };
-        Some(Self { head, cache_status: cache_status.to_owned(), browser_ttl, body })
+        Some(Self { head, cache_status: cache_status.to_owned(), browser_ttl, changes, body })
     }
 
     pub(crate) fn without_body(self) -> Self {
@@ -83,8 +84,12 @@ impl Prerendered {
         }
     }
 
-    pub(crate) fn matches_rule(&self, browser_ttl: Option<Duration>) -> bool {
-        self.browser_ttl == browser_ttl
+    pub(crate) fn matches_rules(
+        &self,
+        browser_ttl: Option<Duration>,
+        changes: Option<&Arc<ResponseChanges>>,
+    ) -> bool {
+        self.browser_ttl == browser_ttl && self.changes.as_ref() == changes
     }
 
     pub(crate) fn body(&self) -> Bytes {

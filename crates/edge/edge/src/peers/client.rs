@@ -83,6 +83,7 @@ impl WorkerState {
             key: context.key_hash(),
             client: context.peer.address,
             scheme: context.peer.scheme,
+            rules: context.rules_for_peer(),
         };
         // A new process may lack purges that the previous one has acknowledged.
         if timeout(STARTUP_SYNC_TIMEOUT, self.purge_log.synced()).await.is_err() {
@@ -206,7 +207,7 @@ fn accept_response(
     Ok(response.map(|body| abort_when_down(body, down)))
 }
 
-const PEER_FIELDS: usize = 4;
+const PEER_FIELDS: usize = 5;
 
 /// Each route has the timeout of the zone's origin.
 const MAX_ROUTES: u32 = 4;

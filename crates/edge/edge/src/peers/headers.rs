@@ -22,6 +22,8 @@ pub(crate) struct ForwardedRequest {
     pub(crate) key: KeyHash,
     pub(crate) client: SocketAddr,
     pub(crate) scheme: Scheme,
+    /// The matching rules, if the sender may have changed the request.
+    pub(crate) rules: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +57,9 @@ impl ForwardedRequest {
         object.push(' ');
         push_socket(&mut object, self.client);
         set(CACHE_KEY, object, HpackIndexing::NeverIndexed);
+        if let Some(rules) = &self.rules {
+            set(RULE_PLACE, rules.clone(), HpackIndexing::Indexed);
+        }
     }
 
     pub(crate) fn read(headers: &HeaderMap) -> Result<Self, HeaderError> {
@@ -67,7 +72,11 @@ impl ForwardedRequest {
         let (key, client) =
             field(CACHE_KEY).and_then(read_cache_key).ok_or(HeaderError::Field("lh-cache-key"))?;
         let through = path.split(',').map(str::to_owned).collect();
-        Ok(Self { role, through, zone: zone.to_owned(), key, client, scheme })
+        let rules = match headers.contains_key(RULE_PLACE) {
+            true => Some(field(RULE_PLACE).ok_or(HeaderError::Field("lh-rule-place"))?.to_owned()),
+            false => None,
+        };
+        Ok(Self { role, through, zone: zone.to_owned(), key, client, scheme, rules })
     }
 }
 
@@ -166,6 +175,8 @@ const PROTOCOL_VERSION: &str = "2";
 const TIER_PATH: HeaderName = HeaderName::from_static("lh-tier-path");
 /// The cache key and the address of the user.
 const CACHE_KEY: HeaderName = HeaderName::from_static("lh-cache-key");
+/// The hash of the zone's rules, and the indices of those that match the client's request.
+const RULE_PLACE: HeaderName = HeaderName::from_static("lh-rule-place");
 
 /// Request: its kind, if it is not for an object.
 pub(crate) const REQUEST_KIND: HeaderName = HeaderName::from_static("lh-request-kind");
@@ -215,10 +226,11 @@ mod tests {
             key: u64,
             client: SocketAddr,
             is_secure: bool,
+            rules in prop::option::of("[0-9a-f]{16}( [0-9,?]{1,20})?"),
         ) {
             let scheme = if is_secure { Scheme::Https } else { Scheme::Http };
             let client = SocketAddr::new(client.ip(), client.port());
-            let forwarded = ForwardedRequest { role, through, zone: "shop".into(), key: KeyHash(key), client, scheme };
+            let forwarded = ForwardedRequest { role, through, zone: "shop".into(), key: KeyHash(key), client, scheme, rules };
             let mut headers = HeaderMap::new();
             forwarded.write(&mut headers);
             prop_assert!(headers.keys().all(|name| http_cache::internal_headers::is_internal(name.as_str().as_bytes())));
@@ -234,7 +246,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             let client = ([192, 0, 2, 1], 5).into();
             let (through, zone) = (vec!["lhr".to_owned()], "shop".to_owned());
-            let forwarded = ForwardedRequest { role: Role::Former, through, zone, key: KeyHash(1), client, scheme: Scheme::Http };
+            let forwarded = ForwardedRequest { role: Role::Former, through, zone, key: KeyHash(1), client, scheme: Scheme::Http, rules: None };
             forwarded.write(&mut headers);
             headers.insert(name.clone(), value.parse().unwrap());
             if let Ok(read) = ForwardedRequest::read(&headers) {
@@ -252,7 +264,8 @@ mod tests {
         let (role, through, zone) = (Role::Upper(1), vec!["lhr".to_owned()], "shop".to_owned());
         let (key, client) = (KeyHash(1), ([192, 0, 2, 1], 5).into());
         let mut headers = HeaderMap::new();
-        ForwardedRequest { role, through, zone, key, client, scheme: Scheme::Http }.write(&mut headers);
+        ForwardedRequest { role, through, zone, key, client, scheme: Scheme::Http, rules: None }
+            .write(&mut headers);
         let kept_out = headers.iter().filter(|(_, value)| value.is_sensitive());
         assert!(kept_out.map(|(name, _)| name).eq(&[CACHE_KEY]));
     }
@@ -267,6 +280,7 @@ mod tests {
             key: KeyHash(0),
             client,
             scheme: Scheme::Http,
+            rules: None,
         };
         for forwarded in [of(Role::Lower, 1), of(Role::Former, MAX_HOPS + 1)] {
             let mut headers = HeaderMap::new();

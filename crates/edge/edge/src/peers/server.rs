@@ -124,7 +124,7 @@ impl WorkerState {
         let mut of_visitor = *request;
         of_visitor.peer.scheme = plain.scheme;
         let now = self.now();
-        let known_as = (plain.zone, plain.key);
+        let known_as = (plain.zone, plain.key, plain.rules);
         let found = self.hit_table(self.index()).find_for_peer(&self.store, now, &of_visitor, known_as)?;
         let body = found.write(request, now, head)?;
         self.counters().add(CacheResult::Hit);

@@ -2,9 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use http_cache::{Coding, DateMatch, Key, RequestDirectives};
+use http_cache::{Coding, DateMatch, Key, KeyRule, RequestDirectives};
 use http_stack::{
-    Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Scheme, StatusCode, Uri, Version, header,
+    Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
+    header,
     request::Parts,
     server::{Interim, Peer},
     uri::{self, Authority, PathAndQuery},
@@ -16,7 +17,15 @@ use crate::{
     peers::headers::ForwardedRequest,
     request::{
         hop_by_hop::{HopByHop, strip_hop_by_hop},
-        rejection::{BAD_HOST, BAD_TARGET, LOOP, NO_PEER, NO_TUNNELS, OTHER_RULES, Rejection, UNKNOWN_HOST},
+        rejection::{
+            BAD_HOST, BAD_TARGET, LONG_URL, LOOP, NO_PEER, NO_TUNNELS, OTHER_RULES, Rejection, UNKNOWN_HOST,
+        },
+    },
+    rules::{
+        answer::Answer,
+        match_list::MatchList,
+        response_changes::ResponseChanges,
+        rule_set::{Decision, UnusableUrl},
     },
     telemetry::{access_log::UpstreamTiming, traces::RequestTrace},
     upstream::trailers,
@@ -27,12 +36,18 @@ pub(crate) struct RequestContext {
     network: Arc<Network>,
     zone: usize,
     rule: Option<usize>,
+    matches: MatchList,
+    /// The request as the client sent it, if a rule changed its URL or its fields.
+    original: Option<Box<OriginalRequest>>,
+    pub(crate) response_changes: Option<Arc<ResponseChanges>>,
+    /// The response of a rule that ends the request.
+    pub(crate) answer: Option<Box<Answer>>,
     pub(crate) method: Method,
-    /// Absolute, with the path in normal form. Rules, cache keys, peers and origins all use this
-    /// form.
+    /// Absolute, with the path in normal form, after a rewrite. Cache keys, peers and origins all
+    /// use this form.
     pub(crate) url: Uri,
-    /// Only end-to-end fields: rules, keys and conditions use the same fields that the origin
-    /// receives.
+    /// Only end-to-end fields, after the changes of rules: keys and conditional requests use the
+    /// same fields that the origin receives.
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
@@ -45,6 +60,12 @@ pub(crate) struct RequestContext {
     pub(crate) forwarded: Option<Arc<ForwardedRequest>>,
     pub(crate) upstream_timing: Option<Arc<UpstreamTiming>>,
     pub(crate) trace: Option<Arc<RequestTrace>>,
+}
+
+#[derive(Debug)]
+struct OriginalRequest {
+    url: Uri,
+    headers: HeaderMap,
 }
 
 impl RequestContext {
@@ -89,14 +110,35 @@ impl RequestContext {
             return Err(LOOP);
         }
         let zone = &network.zones[number];
-        let input = RuleInput { method: &parts.method, url: &url, headers: &parts.headers };
-        let rule = zone.rule_for(input);
-        let place = rule.map(|rule| zone.place_of(rule));
-        let key = Key::of(&url, &parts.headers, &rule.map(|rule| rule.key.clone()).unwrap_or_default());
+        let input = RuleInput {
+            method: &parts.method,
+            url: &url,
+            headers: &parts.headers,
+            client: Some(peer.address.ip().to_canonical()),
+        };
+        let decision = match &forwarded {
+            None => zone.rules.decide(input).map_err(|UnusableUrl| LONG_URL)?,
+            Some(forwarded) => {
+                zone.rules.decide_for_peer(input, forwarded.rules.as_deref()).ok_or(OTHER_RULES)?
+            }
+        };
+        let Decision { matches, answer, url: rewritten, request_changes, response_changes } = decision;
+        let is_changed = rewritten.is_some() || !request_changes.is_empty();
+        let original = is_changed
+            .then(|| Box::new(OriginalRequest { url: url.clone(), headers: parts.headers.clone() }));
+        let url = rewritten.unwrap_or(url);
+        request_changes.iter().for_each(|change| change.apply(&mut parts.headers));
+        let place = zone.rules.cache_rule(&matches, None);
+        let key_rule = place.map(|place| &zone.rules.rule_at(place).key);
+        let key = Key::of(&url, &parts.headers, key_rule.unwrap_or(&KeyRule::default()));
         let wishes = RequestDirectives::read(&parts.headers);
         let context = Self {
             zone: number,
             rule: place,
+            matches,
+            original,
+            response_changes,
+            answer: answer.map(Box::new),
             network: Arc::clone(network),
             method: parts.method,
             url,
@@ -150,16 +192,44 @@ impl RequestContext {
 
     /// The rule that applies before the response is known.
     pub(crate) fn rule(&self) -> Option<&Rule> {
-        self.rule.map(|place| self.zone().rule_at(place))
+        self.rule.map(|place| self.zone().rules.rule_at(place))
     }
 
     pub(crate) fn rule_for(&self, status: StatusCode) -> Option<&Rule> {
-        let zone = self.zone();
-        if zone.looks_at_statuses() { zone.rule_for_response(self.rule_input(), status) } else { self.rule() }
+        let rules = &self.zone().rules;
+        if !rules.has_status() {
+            return self.rule();
+        }
+        rules.cache_rule(&self.matches, Some(status)).map(|place| rules.rule_at(place))
     }
 
-    fn rule_input(&self) -> RuleInput<'_> {
-        RuleInput { method: &self.method, url: &self.url, headers: &self.headers }
+    pub(crate) fn matches(&self) -> &MatchList {
+        &self.matches
+    }
+
+    /// For a peer, if it receives another request than the client sent.
+    pub(crate) fn rules_for_peer(&self) -> Option<String> {
+        let rules = &self.zone().rules;
+        rules.transforms_requests().then(|| self.matches.to_field(rules.hash()))
+    }
+
+    pub(crate) fn original_url(&self) -> &Uri {
+        self.original.as_ref().map_or(&self.url, |original| &original.url)
+    }
+
+    pub(crate) fn original_headers(&self) -> &HeaderMap {
+        self.original.as_ref().map_or(&self.headers, |original| &original.headers)
+    }
+
+    /// Whether rules change the request or its responses.
+    pub(crate) fn has_actions(&self) -> bool {
+        self.original.is_some() || self.response_changes.is_some()
+    }
+
+    pub(crate) fn change_response(&self, response: &mut Response<Body>) {
+        if let Some(changes) = &self.response_changes {
+            changes.apply(response.status(), response.headers_mut());
+        }
     }
 }
 

@@ -24,7 +24,8 @@ use crate::{
         context::RequestContext,
         rejection::{CONTENT_TOO_LARGE, INCOMPLETE, NOT_CACHED, Rejection},
     },
-    response::build::{add_cache_headers, add_cache_status, from_object},
+    response::build::{add_cache_headers, add_cache_status, from_object, respond},
+    rules::answer::{Answer, FixedResponse},
     server::worker_state::WorkerState,
     store::memory::{Lookup, Object},
     telemetry::{
@@ -56,9 +57,18 @@ impl WorkerState {
             (self.traffic.number(&context.zone().name), needs_name.then(|| context.zone().name.clone()));
         context.upstream_timing = self.access_log.as_ref().map(|_| Arc::default());
         let upstream_timing = context.upstream_timing.clone();
-        let mut response = self.handle_admitted(context, body).await;
+        let changes = context.response_changes.clone();
+        let mut response = match context.answer.take() {
+            Some(answer) => self.answer_by_rule(&context, *answer),
+            None => self.handle_admitted(context, body).await,
+        };
         if body_limit.is_exceeded() && response.extensions().get::<Rejection>().is_some() {
             response = self.reject(CONTENT_TOO_LARGE);
+        }
+        if let Some(changes) = changes
+            && response.extensions().get::<Rejection>().is_some()
+        {
+            changes.apply(response.status(), response.headers_mut());
         }
         self.complete_outcome(&mut response, zone, upstream_timing.as_deref());
         apply_error_page(&network.zones[number], &mut response);
@@ -114,6 +124,14 @@ impl WorkerState {
             return self.forward(&context, body, Forward::Bypass).await;
         }
         self.find_or_fetch(Arc::new(context)).await
+    }
+
+    fn answer_by_rule(&self, context: &RequestContext, answer: Answer) -> Response<Body> {
+        let Answer { response: FixedResponse { status, headers, body }, kind } = answer;
+        let body = if context.method == Method::HEAD { Body::empty() } else { Body::whole(body) };
+        let response = respond(status, headers, body);
+        let status = CacheStatus { detail: Some(kind.detail()), ..self.cache_status(Forward::Bypass) };
+        self.finish(response, context, &status, CacheResult::Bypass)
     }
 
     async fn find_or_fetch(self: &Arc<Self>, context: Arc<RequestContext>) -> Response<Body> {
@@ -433,6 +451,7 @@ impl WorkerState {
     ) -> Response<Body> {
         self.record_result(result, &mut response);
         add_cache_headers(&mut response, context, status);
+        context.change_response(&mut response);
         response
     }
 

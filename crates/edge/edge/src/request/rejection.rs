@@ -43,6 +43,9 @@ pub(crate) const OUTSIDE_PREFIX: Rejection = Rejection::new(
     "Some servers would read the request's path as one outside of the origin's prefix.",
 );
 
+pub(super) const LONG_URL: Rejection =
+    Rejection::new(StatusCode::URI_TOO_LONG, "url-too-long", "A rule makes the request's URL too long.");
+
 pub(super) const UNKNOWN_HOST: Rejection =
     Rejection::new(StatusCode::MISDIRECTED_REQUEST, "unknown-host", "This network does not serve that host.");
 

@@ -150,6 +150,10 @@ pub(crate) fn add_cache_headers(
 }
 
 pub(crate) fn browser_ttl(context: &RequestContext, status: StatusCode) -> Option<Duration> {
+    let changes = context.response_changes.as_ref();
+    if changes.is_some_and(|changes| changes.has_field(status, &header::CACHE_CONTROL)) {
+        return None;
+    }
     let rule = context.rule_for(status).filter(|_| context.forwarded.is_none() && status.as_u16() < 400);
     rule.and_then(|rule| rule.browser_ttl)
 }

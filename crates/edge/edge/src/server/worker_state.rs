@@ -97,7 +97,10 @@ impl WorkerState {
         form: Form,
         response: &Response<Body>,
     ) {
-        if !context.is_plain() || form != default_form(context, object) {
+        if !context.is_plain()
+            || form != default_form(context, object)
+            || context.matches().is_client_specific()
+        {
             return;
         }
         let mut hits = self.hit_table(self.index);

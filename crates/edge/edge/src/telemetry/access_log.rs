@@ -135,7 +135,7 @@ impl AccessLog {
             upstream_timing: None,
             tier: None,
         };
-        let request = (&context.method, context.version, &context.url.to_string()[..]);
+        let request = (&context.method, context.version, &context.original_url().to_string()[..]);
         self.suffix(request, Some(status), Some(&outcome), answer_source(CacheResult::Hit, &self.centre))
     }
 

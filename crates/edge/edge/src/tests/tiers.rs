@@ -381,6 +381,7 @@ pub(super) async fn ask_on(
         key: KeyHash::of(b"http://shop.example/"),
         client: ([192, 0, 2, 1], 5).into(),
         scheme: http_stack::Scheme::Http,
+        rules: None,
     };
     told.write(request.headers_mut());
     change(request.headers_mut());

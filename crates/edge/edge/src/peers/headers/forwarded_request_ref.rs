@@ -4,7 +4,8 @@ use http_stack::{HeaderName, Scheme};
 use tier_routing::KeyHash;
 
 use super::{
-    CACHE_KEY, FILL_PRIORITY, ORIGIN_PROTOCOL, PURGE_EPOCH, REQUEST_KIND, TIER_PATH, TierPath, read_cache_key,
+    CACHE_KEY, FILL_PRIORITY, ORIGIN_PROTOCOL, PURGE_EPOCH, REQUEST_KIND, RULE_PLACE, TIER_PATH, TierPath,
+    read_cache_key,
 };
 use crate::{
     fast_path::fingerprint::is_cache_relevant,
@@ -19,6 +20,7 @@ pub(crate) struct ForwardedRequestRef<'h> {
     pub(crate) key: KeyHash,
     pub(crate) scheme: Scheme,
     pub(crate) position: Option<&'h [u8]>,
+    pub(crate) rules: Option<&'h str>,
     cdn_loop: &'h str,
 }
 
@@ -38,12 +40,13 @@ impl<'h> ForwardedRequestRef<'h> {
                 return None;
             }
         }
-        let [tier_path, cache_key, position, cdn_loop] = values;
+        let [tier_path, cache_key, position, cdn_loop, rules] = values;
         let text = |value: Option<&'h [u8]>| str::from_utf8(value?).ok();
         let TierPath { scheme, path, zone, .. } = TierPath::read(text(tier_path)?).ok()?;
         let (key, _) = read_cache_key(text(cache_key)?)?;
         let cdn_loop = cdn_loop.map_or(Some(""), |line| str::from_utf8(line).ok())?;
-        Some(Self { path, zone, key, scheme, position, cdn_loop })
+        let rules = rules.map(str::from_utf8).transpose().ok()?;
+        Some(Self { path, zone, key, scheme, position, rules, cdn_loop })
     }
 
     pub(crate) fn sender(&self) -> &'h str {
@@ -56,7 +59,7 @@ impl<'h> ForwardedRequestRef<'h> {
     }
 }
 
-static READ_HEADERS: [HeaderName; 4] = [TIER_PATH, CACHE_KEY, PURGE_EPOCH, CDN_LOOP];
+static READ_HEADERS: [HeaderName; 5] = [TIER_PATH, CACHE_KEY, PURGE_EPOCH, CDN_LOOP, RULE_PLACE];
 
 static UNSUPPORTED_HEADERS: [HeaderName; 3] = [REQUEST_KIND, FILL_PRIORITY, ORIGIN_PROTOCOL];
 
@@ -88,6 +91,7 @@ mod tests {
             key: KeyHash(77),
             client: ([192, 0, 2, 1], 5).into(),
             scheme: Scheme::Https,
+            rules: Some("00000000000000ff 1,2?".into()),
         }
     }
 

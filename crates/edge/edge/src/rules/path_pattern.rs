@@ -21,13 +21,25 @@ impl<'p> Readings<'p> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PathPattern {
+pub(crate) struct PathPattern {
     normal: Pattern,
     decoded: Pattern,
 }
 
 impl PathPattern {
-    pub(super) fn new(text: &str) -> Self {
+    /// A path that the pattern matches.
+    pub(super) fn example(&self) -> String {
+        self.normal.filled("x")
+    }
+
+    pub(crate) fn wildcards(&self) -> usize {
+        self.normal.wildcards()
+    }
+
+    pub(super) fn captures<'r>(&self, readings: &'r Readings<'_>) -> Vec<&'r str> {
+        self.normal.captures(&readings.merged)
+    }
+    pub(crate) fn new(text: &str) -> Self {
         let normal = Pattern::new(&normal(text));
         let decoded = normal.map(|text| {
             let slashes =

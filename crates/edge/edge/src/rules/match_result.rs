@@ -1,7 +1,7 @@
 //! Match result for a request that an origin may interpret in several ways.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum MatchResult {
+pub(crate) enum MatchResult {
     No,
     Maybe,
     Yes,
@@ -10,6 +10,14 @@ pub(super) enum MatchResult {
 impl MatchResult {
     pub(super) fn and(self, other: Self) -> Self {
         self.min(other)
+    }
+
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Maybe => Self::Maybe,
+            Self::Yes => Self::No,
+        }
     }
 
     /// The origin may use any occurrence. No occurrence is [`Self::No`].
