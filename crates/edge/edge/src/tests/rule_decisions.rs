@@ -224,7 +224,7 @@ fn cost_per_rule() {
         let url: Uri = "http://shop.example/static/app.js?v=1".parse().unwrap();
         let input = RuleInput { method: &Method::GET, url: &url, headers: &HeaderMap::new(), client: None };
         let time = |rules: &RuleSet| {
-            let began = std::time::Instant::now();
+            let began = tokio::time::Instant::now();
             (0..10_000).for_each(|_| {
                 std::hint::black_box(rules.decide(input).unwrap());
             });
