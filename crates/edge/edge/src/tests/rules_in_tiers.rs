@@ -1,8 +1,15 @@
 //! Rules of linked data centres: the first data centre applies the actions, and only once.
 
-use http_stack::{Body, Method, Request, Response};
+use std::sync::atomic::Ordering::SeqCst;
 
-use super::{Fixture, receive, request, test_network::World, with};
+use http_stack::{Body, HeaderMap, Method, Request, Response};
+
+use super::{
+    Fixture, receive, request,
+    test_network::World,
+    tiers::{ask_on, connect_to_fra, member},
+    with,
+};
 
 const LHR: usize = 0;
 const FRA: usize = 1;
@@ -35,6 +42,34 @@ async fn actions_apply_once_over_two_data_centres() {
         assert!(received.body.starts_with(b"0 "), "{received:?}");
     }
     assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
+}
+
+#[tokio::test]
+async fn fast_hits_for_peers_are_for_the_same_rules() {
+    let world = World::new(&format!("{TO_FRA}{RULES}"), async |_, _| with("max-age=600", "it"));
+    let hash = world.centres[FRA].worker.network().zones[0].rules.hash();
+    let connected = connect_to_fra(&world, member(&world, "lhr")).await.unwrap();
+    let ask = async |rules: Option<String>| {
+        let at_once = || world.centres[FRA].at_once.load(SeqCst);
+        let before = at_once();
+        let change = |headers: &mut HeaderMap| {
+            rules.iter().for_each(|rules| drop(headers.insert("lh-rule-place", rules.parse().unwrap())));
+        };
+        let response = ask_on(&connected.0, &connected.1, "lhr", change).await.unwrap();
+        (response.status().as_u16(), at_once() > before)
+    };
+    let (none, second) = (format!("{hash:016x}"), format!("{hash:016x} 1"));
+    let mut quick = Vec::new();
+    for rules in [&none, &none, &none, &second, &second, &none] {
+        let (status, is_quick) = ask(Some(rules.clone())).await;
+        assert_eq!(status, 200);
+        quick.push(is_quick);
+    }
+    assert_eq!(quick, [false, false, true, false, true, false]);
+    for other in [None, Some(format!("{:016x}", !hash)), Some(format!("{none} 2")), Some("x".to_owned())] {
+        assert_eq!(ask(other.clone()).await, (421, false), "{other:?}");
+    }
+    assert_eq!(world.asked(), 1);
 }
 
 #[tokio::test]
