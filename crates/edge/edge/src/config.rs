@@ -32,7 +32,6 @@ use kv_nats::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::origin_request::is_signature_field;
 pub use self::{
     by_status::{ByStatus, ErrorPage},
     host::check_host,

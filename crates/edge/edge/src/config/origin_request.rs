@@ -128,7 +128,7 @@ impl OriginRequest {
 }
 
 /// Fields that the edge alone sends to an origin with a signature. The name is in lower case.
-pub(crate) fn is_signature_field(name: &str) -> bool {
+fn is_signature_field(name: &str) -> bool {
     name == "authorization" || name.starts_with("x-amz-")
 }
 

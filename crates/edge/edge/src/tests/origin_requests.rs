@@ -1,15 +1,23 @@
 //! Requests that leave for an origin: host, path prefix, header fields and signature.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
+use config_file::Document;
 use http_cache::purge::{Depth, Purge};
-use http_stack::{Body, Method, Request, Response, StatusCode};
+use http_stack::{
+    Body, Method, Request, Response, Server, ShutdownSignal, StatusCode,
+    client::Trust,
+    server::{HandshakeCounts, Identity, TlsHandshakes},
+};
 use ring::{
     digest::{SHA256, digest},
     hmac::{HMAC_SHA256, Key, sign},
 };
 
-use super::{Fixture, detours::nowhere, request, test_listener::TestListener, test_network::World, with};
+use super::{
+    Fixture, MEMORY, detours::nowhere, node, request, test_listener::TestListener, test_network::World, with,
+};
+use crate::{server::worker_state::WorkerState, upstream::connectors::Connectors};
 
 /// Responds with the request's target and fields.
 fn echo(request: &Request<Body>) -> Response<Body> {
@@ -106,10 +114,21 @@ async fn fields_are_set_and_removed_for_the_origin_only() {
         + "[[zone.rule]]\npath = \"*\"\ncookie = { user = \"*\" }\nbypass = true\n";
     let fixture = fixture_with("", &zone, echo);
     let (_, fields) = lines(
-        &fixture.get("/a", &[("x-key", "forged"), ("accept-language", "en"), ("cookie", "a=b")]).await.body,
+        &fixture
+            .get(
+                "/a",
+                &[("x-key", "forged"), ("x_key", "forged"), ("accept-language", "en"), ("cookie", "a=b")],
+            )
+            .await
+            .body,
     );
     assert_eq!((fields["x-key"].as_str(), fields["accept-language"].as_str()), ("k", "de"));
-    assert!(!fields.contains_key("cookie") && !fields.contains_key("x-forwarded-for"), "{fields:?}");
+    assert!(
+        !fields.contains_key("x_key")
+            && !fields.contains_key("cookie")
+            && !fields.contains_key("x-forwarded-for"),
+        "{fields:?}"
+    );
     // Rules match the visitor's request.
     assert!(fixture.get("/a", &[("cookie", "user=1")]).await.told.contains("fwd=bypass"));
 }
@@ -249,4 +268,50 @@ async fn tiers_and_detours_change_a_request_once() {
     assert_eq!((target.as_str(), fields["host"].as_str()), ("/a?b=", "bucket.example"));
     assert_eq!(fields["x-forwarded-host"], "shop.example");
     assert_eq!(fields["authorization"].matches("Signature=").count(), 1);
+}
+
+#[tokio::test]
+async fn server_name_of_tls_is_the_origin_host() {
+    let made = Identity::make(&["bucket.example".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("ca.pem");
+    std::fs::write(&trusted, &made.ca_pem).unwrap();
+    let handshakes = Arc::<TlsHandshakes>::default();
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let server = server.with_tls(&made.identity).with_handshakes(&handshakes);
+    let (address, stop) = (server.addresses().unwrap()[0], ShutdownSignal::new());
+    let ending = stop.clone();
+    let handler = |request: Request<Body>| {
+        let named = request.headers().get("host").and_then(|host| host.to_str().ok());
+        let host = named.or(request.uri().authority().map(|authority| authority.as_str()));
+        std::future::ready(Ok(with("no-store", host.unwrap_or_default().to_owned())))
+    };
+    tokio::spawn(async move { server.serve(handler, &ending).await });
+    let ask = async |zone: &str| {
+        let text = format!(
+            "[network]\nname = \"n\"\n[[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\n\
+             [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"https://{address}\"]\n{zone}"
+        );
+        let network = crate::Network::read(&Document::new("n.toml", text)).unwrap();
+        let clients = Connectors::new(Trust::File(trusted.clone())).unwrap();
+        let worker = Arc::new(WorkerState::new(node(network, MEMORY, None), 0, clients));
+        let received = super::receive(worker.serve(request(Method::GET, "/", &[])).await).await;
+        let network = worker.network();
+        (
+            received,
+            worker.origins.report(network.zones[0].origins.iter(), |_| 0, worker.now()).remove(0).address,
+        )
+    };
+    let (received, label) = ask("origin_host = \"bucket.example:8443\"\n").await;
+    assert_eq!(received.body, "bucket.example:8443");
+    assert_eq!(label, format!("https://{address} as bucket.example"));
+    assert_eq!(handshakes.counts(), HandshakeCounts { tls13: 1, ..HandshakeCounts::default() });
+    for zone in ["", "origin_host = \"other.example\"\n"] {
+        let (received, _) = ask(zone).await;
+        assert_eq!(
+            (received.status, received.told.as_str()),
+            (502, "lhr; fwd=bypass; detail=origin-not-trusted")
+        );
+    }
+    stop.request();
 }

@@ -9,7 +9,7 @@ use http_stack::{
 };
 
 use super::sigv4::{EMPTY_PAYLOAD, SignedParts, SigningScope, UNSIGNED_PAYLOAD, amz_date, canonical_query};
-use crate::config::{OriginAuth, OriginHost, OriginRequest, OriginUrl, Secret, is_signature_field};
+use crate::config::{OriginAuth, OriginHost, OriginRequest, OriginUrl, Secret};
 
 /// Failures other than a target that is too long are impossible for a validated configuration.
 pub(crate) fn change_request(
@@ -34,11 +34,12 @@ pub(crate) fn change_request(
     if let Some(host) = host {
         headers.insert(header::HOST, host);
     }
-    changes.remove.iter().for_each(|name| drop(headers.remove(name)));
-    if changes.auth.is_some() {
-        let own: Vec<_> = headers.keys().filter(|name| is_signature_field(name.as_str())).cloned().collect();
-        own.iter().for_each(|name| drop(headers.remove(name)));
-    }
+    // Many origins treat `_` in a name like `-`.
+    let is_fixed = |name: &&HeaderName| {
+        changes.is_fixed(name.as_str()) || changes.is_fixed(&name.as_str().replace('_', "-"))
+    };
+    let fixed: Vec<_> = headers.keys().filter(is_fixed).cloned().collect();
+    fixed.iter().for_each(|name| drop(headers.remove(name)));
     for (name, value) in &changes.set {
         insert_secret(headers, name.clone(), value.value());
     }
