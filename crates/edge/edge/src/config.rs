@@ -47,8 +47,8 @@ pub use self::{
     tls::{Acme, CertificateFiles, Challenge},
     traces::Collector,
 };
-use crate::Error;
 pub use crate::rules::{Pattern, Rule, RuleInput, RuleSet, normal};
+use crate::{Error, rules::address_list::AddressList};
 
 /// Configuration of one network. All data centres read the same file.
 #[derive(Debug, Clone)]
@@ -60,6 +60,8 @@ pub struct Network {
     pub authority: Option<PathBuf>,
     /// Certificates that links refuse although the authority has signed them.
     pub revoked: Revoked,
+    /// Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are used.
+    pub(crate) trusted_proxies: AddressList,
     /// NATS stream that also carries purges.
     pub bus: Option<Address>,
     /// Certificates from an ACME server.

@@ -1,6 +1,7 @@
 //! The path of a request; start reading at `pipeline.rs`.
 
 pub(crate) mod body_limit;
+pub(crate) mod client_address;
 pub(crate) mod context;
 pub(crate) mod handler;
 pub(crate) mod hop_by_hop;

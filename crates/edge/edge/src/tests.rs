@@ -36,6 +36,7 @@ mod test_listener;
 mod test_network;
 mod tiers;
 mod traces;
+mod trusted_proxies;
 mod uploads;
 mod url_normalization;
 mod variants;

@@ -17,7 +17,7 @@ use super::{
     origin_url::OriginUrl,
     revoked,
     rule_spec::RuleSpec,
-    rules::RuleReader,
+    rules::{self, RuleReader},
     tiers, tls, traces,
 };
 
@@ -41,6 +41,8 @@ struct Name {
     #[serde(default)]
     revoked: revoked::RevokedSpec,
     bus: Option<Spanned<String>>,
+    #[serde(default)]
+    trusted_proxies: Vec<Spanned<String>>,
     acme: Option<Spanned<tls::AcmeSpec>>,
 }
 
@@ -237,6 +239,7 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Dia
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
         revoked: revoked::read(document, file.network.revoked)?,
+        trusted_proxies: rules::address_list(document, &file.network.trusted_proxies)?,
         bus,
         data_centres,
         zones,

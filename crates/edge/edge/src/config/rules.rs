@@ -32,6 +32,17 @@ pub(super) struct RuleReader<'d> {
 
 type FieldParser = fn(&str) -> Result<HeaderName, String>;
 
+pub(super) fn address_list(
+    document: &Document,
+    written: &[Spanned<String>],
+) -> Result<AddressList, Diagnostic> {
+    let mut list = AddressList::default();
+    for text in written {
+        list.push(text.get_ref()).map_err(|message| document.mistake(text.span(), message))?;
+    }
+    Ok(list)
+}
+
 impl RuleReader<'_> {
     pub(super) fn site(
         &self,
@@ -173,7 +184,7 @@ impl RuleReader<'_> {
             path: rule.path.as_deref().map(PathPattern::new),
             host: rule.host.as_deref().map(Conditions::host_pattern),
             scheme: rule.scheme.as_ref().map(|scheme| self.scheme(scheme)).transpose()?,
-            clients: rule.client.as_ref().map(|clients| self.clients(clients)).transpose()?,
+            clients: rule.client.as_ref().map(|clients| address_list(self.document, clients)).transpose()?,
             methods: methods.transpose().map_err(wrong)?,
             statuses: statuses.transpose().map_err(wrong)?,
             query: patterns(&rule.query),
@@ -195,7 +206,7 @@ impl RuleReader<'_> {
             path: not.path.as_deref().map(PathPattern::new),
             host: not.host.as_deref().map(Conditions::host_pattern),
             scheme: not.scheme.as_ref().map(|scheme| self.scheme(scheme)).transpose()?,
-            clients: not.client.as_ref().map(|clients| self.clients(clients)).transpose()?,
+            clients: not.client.as_ref().map(|clients| address_list(self.document, clients)).transpose()?,
             methods: methods.transpose().map_err(wrong)?,
             statuses: None,
             query: patterns(&not.query),
@@ -214,14 +225,6 @@ impl RuleReader<'_> {
                 Err(self.document.mistake(written.span(), message))
             }
         }
-    }
-
-    fn clients(&self, written: &[Spanned<String>]) -> Result<AddressList, Diagnostic> {
-        let mut list = AddressList::default();
-        for text in written {
-            list.push(text.get_ref()).map_err(|message| self.document.mistake(text.span(), message))?;
-        }
-        Ok(list)
     }
 
     fn actions(&self, rule: &RuleSpec, captures: usize) -> Result<Actions, Diagnostic> {

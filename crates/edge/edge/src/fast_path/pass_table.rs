@@ -55,7 +55,10 @@ impl PassEntry {
     fn of(context: &RequestContext, reason: PassReason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = context.rule_for(status);
         // Raw forwarding copies target and fields.
-        if context.zone().changes_requests() || context.has_actions() || context.matches().is_client_specific() {
+        if context.zone().changes_requests()
+            || context.has_actions()
+            || context.matches().is_client_specific()
+        {
             return None;
         }
         // A detour through another data centre may get a better response.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use http_cache::Time;
 use http_stack::{
     Body, Bytes, CompleteBody, Failure, Method, Request, Response, StatusCode,
-    server::{Delivery, Handler, Interim, Relaying, RequestView},
+    server::{Delivery, Handler, Interim, Peer, Relaying, RequestView},
 };
 
 use crate::{
     fast_path::{hit_table::FastHit, prerendered::HeadFormat},
+    request::client_address,
     server::{tls::acme::http01, worker_state::WorkerState},
     telemetry::{
         access_log::{AccessLog, RequestOutcome},
@@ -32,6 +33,7 @@ impl ClientHandler {
         // A data centre that is cut off may have to revalidate.
         if worker.purge_log.is_partitioned()
             || request.target.starts_with(http01::PREFIX)
+            || worker.is_trusted_proxy(request.peer)
             || worker.traces.is_due(worker.index(), request)
         {
             return None;
@@ -39,6 +41,7 @@ impl ClientHandler {
         let began = worker.access_log.as_ref().map(AccessLog::now);
         let now = worker.now();
         let found = worker.hit_table(worker.index()).find(&worker.store, now, request, head_format)?;
+        found.notes.as_ref()?;
         let (rendered, body_bytes) = answer(&found, now)?;
         worker.client_counters.add(CacheResult::Hit);
         worker.traces.count_untraced(worker.index());
@@ -95,7 +98,7 @@ impl Handler for ClientHandler {
         request: &RequestView<'_>,
         interim: impl FnOnce() -> Interim,
     ) -> Option<Relaying<'h, DeliveryObserver>> {
-        if request.target.starts_with(http01::PREFIX) {
+        if request.target.starts_with(http01::PREFIX) || self.0.is_trusted_proxy(request.peer) {
             return None;
         }
         self.try_raw_forward(request, interim)
@@ -107,6 +110,12 @@ impl Handler for ClientHandler {
             && let Some(response) = http01::respond(&worker.network(), request.uri().path()).await
         {
             return Ok(response);
+        }
+        if let Some(&peer) = request.extensions().get::<Peer>()
+            && worker.is_trusted_proxy(peer)
+        {
+            let client = client_address::of(peer, request.headers_mut(), &worker.network().trusted_proxies);
+            request.extensions_mut().insert(client);
         }
         let (began, method) = (worker.monotonic_ns(), request.method().clone());
         let pending_entry = worker.access_log.as_ref().map(|log| log.begin_request(worker.index(), &request));

@@ -28,6 +28,10 @@ impl AddressList {
         Ok(())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let address = number(address);
         self.0.iter().any(|&(network, bits)| address & mask(bits) == network)

@@ -1,11 +1,14 @@
 //! The state of a data centre that all requests share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use http_cache::{Key, Time};
 use http_stack::{
     Client, Origin,
-    server::{PerIpLimit, TlsHandshakes},
+    server::{Peer, PerIpLimit, TlsHandshakes},
 };
 use kv_server::Service;
 use tokio::sync::Semaphore;
@@ -57,6 +60,7 @@ pub(crate) struct Node {
     pass_tables: Vec<Mutex<PassTable>>,
     /// Purges hold a read lock, so that a handover cannot begin meanwhile.
     is_handing_over: RwLock<bool>,
+    trusts_proxies: AtomicBool,
 }
 
 impl Node {
@@ -70,6 +74,7 @@ impl Node {
     ) -> Self {
         let (traces, traffic) = (Arc::new(Traces::new(workers)), Arc::new(TrafficMetrics::new(workers)));
         traces.set(network.traces.as_ref());
+        let trusts_proxies = AtomicBool::new(!network.trusted_proxies.is_empty());
         let network = RwLock::new(Arc::new(network));
         let hits = (0..workers).map(|_| Mutex::new(HitTable::new(memory, workers))).collect();
         let pass_table = (0..workers).map(|_| Mutex::default()).collect();
@@ -100,6 +105,7 @@ impl Node {
             hit_tables: hits,
             pass_tables: pass_table,
             is_handing_over: RwLock::default(),
+            trusts_proxies,
         }
     }
 
@@ -137,6 +143,11 @@ impl Node {
         Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether a trusted proxy opened the connection: its requests name the client.
+    pub(crate) fn is_trusted_proxy(&self, peer: Peer) -> bool {
+        self.trusts_proxies.load(Relaxed) && self.network().trusted_proxies.contains(peer.address.ip())
+    }
+
     pub(crate) fn peers(&self) -> Option<Arc<Peers>> {
         self.peers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -157,7 +168,10 @@ impl Node {
         if let Some(kv) = &self.kv {
             kv.allow(kv::access(&network));
         }
+        let trusts_proxies = !network.trusted_proxies.is_empty();
+        self.trusts_proxies.fetch_or(trusts_proxies, Relaxed);
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
+        self.trusts_proxies.store(trusts_proxies, Relaxed);
         for worker in 0..self.hit_tables.len() {
             self.hit_table(worker).clear();
             self.pass_table(worker).clear();
