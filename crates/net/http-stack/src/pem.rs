@@ -27,6 +27,15 @@ pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error>
     certified.map_err(|error| refused(key, error.to_string()))
 }
 
+/// The certificate of a TLS-ALPN-01 challenge and its key. `certified` refuses the critical extension that
+/// it must have (RFC 8737 section 3).
+pub(crate) fn challenge(file: &Path) -> Result<CertifiedKey, Error> {
+    let certificates = certificates(file).map_err(|why| refused(file, why))?;
+    let secret = PrivateKeyDer::from_pem_file(file).map_err(|error| refused(file, error.to_string()))?;
+    let key = provider().key_provider.load_private_key(secret);
+    Ok(CertifiedKey::new(certificates, key.map_err(|error| refused(file, error.to_string()))?))
+}
+
 pub(crate) fn refused(path: &Path, why: String) -> Error {
     Error::Identity { path: path.to_owned(), why }
 }

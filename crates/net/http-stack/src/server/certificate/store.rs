@@ -13,7 +13,7 @@ use rustls::{
 };
 
 use super::server_certificate::ServerCertificate;
-use crate::pem::certified;
+use crate::pem;
 
 /// The ALPN protocol of a TLS-ALPN-01 challenge (RFC 8737).
 pub(in crate::server) const ACME_TLS: &[u8] = b"acme-tls/1";
@@ -78,7 +78,7 @@ impl CertificateStore {
         }
         let folder = self.challenges.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         let file = folder.join(format!("{name}.pem"));
-        certified(&file, &file).ok().map(Arc::new)
+        pem::challenge(&file).ok().map(Arc::new)
     }
 }
 
