@@ -1,6 +1,6 @@
 //! Schema and validation of the network's file.
 
-use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
 use config_file::{Diagnostic, Document, suggestion};
 use http_cache::{Coding, SetCookie};

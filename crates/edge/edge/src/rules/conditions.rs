@@ -36,7 +36,7 @@ pub(crate) struct Conditions {
     pub(crate) query: Vec<(String, Pattern)>,
     pub(crate) headers: Vec<(HeaderName, Pattern)>,
     pub(crate) cookies: Vec<(String, Pattern)>,
-    pub(crate) not: Option<Box<Conditions>>,
+    pub(crate) not: Option<Box<Self>>,
 }
 
 /// The URL of a request in the forms that conditions compare.
