@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod init;
 mod kv;
+mod pools;
 mod purge;
 mod run;
 mod simulate;

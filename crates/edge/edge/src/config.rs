@@ -1,5 +1,6 @@
 //! Configuration of a network: data centres, zones and their rules, read from TOML and validated.
 
+mod balancing;
 mod bus;
 mod by_status;
 mod file;
@@ -9,6 +10,7 @@ mod links;
 mod log_format;
 mod origin_request;
 mod origin_url;
+mod request_key;
 mod revoked;
 mod rule_spec;
 mod rules;
@@ -33,6 +35,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    balancing::{Balance, HealthCheck, LoadBalancing, OriginSettings},
     by_status::{ByStatus, ErrorPage},
     host::check_host,
     kv::{Kv, Store},
@@ -40,6 +43,7 @@ pub use self::{
     log_format::LogFormat,
     origin_request::{OriginAuth, OriginHost, OriginRequest},
     origin_url::{OriginUrl, OriginUrlError},
+    request_key::RequestKey,
     secret::Secret,
     source_positions::SourcePositions,
     starter::{Initialized, Starter},
@@ -175,8 +179,10 @@ pub struct Zone {
     pub hosts: Vec<String>,
     /// Whether the hosts get certificates from the network's ACME server.
     pub acme: bool,
-    /// Origins in order of preference. The first healthy one is used.
+    /// Origins, in order of preference unless `balancing` has another method.
     pub origins: Vec<OriginUrl>,
+    /// How requests are distributed to the origins.
+    pub balancing: LoadBalancing,
     /// Changes of requests to these origins.
     pub origin_request: OriginRequest,
     /// Rules in the order of the file, and the settings of the whole site.

@@ -17,6 +17,7 @@ mod forwarding_headers;
 mod health_endpoints;
 mod kv_links;
 mod latest_response;
+mod load_balancing;
 mod model;
 mod nats_server;
 mod origin_failures;

@@ -1,5 +1,6 @@
 //! Origins and the routes to them: selection, health, attempts, connections.
 
+pub(crate) mod balance;
 pub(crate) mod connectors;
 pub(crate) mod forwarded;
 pub(crate) mod origin_request;

@@ -10,7 +10,7 @@ use edge::admin::api::{
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, rate, share};
 
-use super::Admin;
+use super::{Admin, pools};
 use crate::output;
 
 /// Show the requests, the store, the origins and the network of a data centre
@@ -72,7 +72,7 @@ fn text(status: &api::Status) -> String {
         traces.as_ref().map(traces_line).unwrap_or_default(),
         kv.as_ref().map(kv_line).unwrap_or_default(),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
-        network(status),
+        pools::text(&status.pools) + &network(status),
     )
 }
 
@@ -322,7 +322,11 @@ fn pair_line(pair: &kv_server::Pair) -> String {
 fn row(origin: &OriginStatus) -> [String; 7] {
     [
         origin.address.clone(),
-        if origin.healthy { "up" } else { "down" }.to_owned(),
+        match &origin.reason {
+            _ if origin.healthy => "up".to_owned(),
+            None => "down".to_owned(),
+            Some(reason) => format!("down: {reason}"),
+        },
         count(origin.requests),
         count(origin.failures),
         count(origin.connections),

@@ -1,6 +1,7 @@
 //! Client of the admin interface, and the types of its responses.
 
 mod certificate;
+mod pool;
 mod route;
 
 use std::{net::SocketAddr, time::Duration};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use self::{
     certificate::{CertificateSource, CertificateStatus},
+    pool::{PoolMemberStatus, PoolStatus},
     route::{RouteReason, RouteStatus},
 };
 use crate::Error;
@@ -44,6 +46,9 @@ pub struct Status {
     pub kv: Option<kv_server::Status>,
     /// All origins of the zones.
     pub origins: Vec<OriginStatus>,
+    /// Zones with load balancing, health checks, ejection, failover or limits of their origins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolStatus>,
     /// Requests from other data centres since the start. Absent without links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_of_others: Option<Requests>,
@@ -301,6 +306,9 @@ pub struct OriginStatus {
     pub address: String,
     /// Whether the origin is used in its order: it has not failed in the last ten seconds.
     pub healthy: bool,
+    /// Reason of the last failure. Absent if the origin is healthy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Number of connections, including idle ones and those being opened.
     pub connections: u64,
     /// Number of requests whose response header has not arrived.

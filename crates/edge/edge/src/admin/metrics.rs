@@ -1,5 +1,6 @@
 //! Prometheus metrics of a data centre, text format version 0.0.4.
 
+mod pools;
 mod traffic;
 
 use std::fmt::{Display, Write};
@@ -82,6 +83,7 @@ pub(crate) fn prometheus(status: &Status, traffic: &TrafficMetrics, handshakes: 
         page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
     }
     page.traffic(traffic, handshakes);
+    pools::write(&mut page, &status.pools);
     page.network(status);
     page.text
 }
@@ -384,7 +386,7 @@ mod tests {
     use super::*;
     use crate::admin::api::{
         ByCacheStatus, CertificateSource, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus,
-        PurgesStatus, Requests, TraceStatus, Usage,
+        PoolMemberStatus, PoolStatus, PurgesStatus, Requests, TraceStatus, Usage,
     };
     use crate::telemetry::{counters::CacheResult, traffic::RequestSeries};
 
@@ -502,11 +504,29 @@ mod tests {
             origins: vec![OriginStatus {
                 address: "http://a:80".into(),
                 healthy: true,
+                reason: None,
                 connections: 2,
                 in_flight: 1,
                 requests: 5,
                 failures: 0,
                 connect_ms: None,
+            }],
+            pools: vec![PoolStatus {
+                zone: "shop".into(),
+                balance: "hash".into(),
+                origins: vec![PoolMemberStatus {
+                    address: "http://a:80".into(),
+                    state: "ejected".into(),
+                    reason: Some("status 503".into()),
+                    weight: 0.5,
+                    in_flight: 3,
+                    max_connections: Some(9),
+                    requests: 41,
+                    ejections: 42,
+                    ejected_for_s: Some(7),
+                    checks: 50,
+                    check_failures: 43,
+                }],
             }],
             requests_of_others: Some(Requests { total: 6, by_cache_status }),
             tiers: Vec::new(),
@@ -613,11 +633,14 @@ mod tests {
             "longhaul_edge_kv_disk_values{data_centre=\"lhr\"} 21",
             "longhaul_edge_kv_disk_working{data_centre=\"lhr\"} 1",
             "longhaul_edge_kv_unchanged_total{data_centre=\"lhr\"} 23",
+            "longhaul_edge_zone_origin_up{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 0",
+            "longhaul_edge_zone_origin_weight{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 0.5",
+            "longhaul_edge_zone_origin_ejections_total{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 42",
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 79, "{page}");
+        assert_eq!(names.len(), 85, "{page}");
         let names: Vec<_> = names.iter().filter_map(|line| line.split(' ').next()).collect();
         for expression in dashboard_expressions() {
             let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');

@@ -134,6 +134,7 @@ fn status(node: &Node) -> Status {
         traces: node.traces.report(),
         kv: node.kv.as_ref().map(|kv| kv.report()),
         origins: node.origins.report(origins.into_iter(), |origin| node.connections(origin), node.now()),
+        pools: node.origins.pools.report(),
         requests_of_others: peers.as_ref().map(|_| node.peer_counters.report()),
         tiers: peers.as_ref().map_or_else(Vec::new, |peers| peers.report_tiers(&network)),
         links: peers.as_ref().map_or_else(Vec::new, |peers| peers.report_links()),

@@ -10,7 +10,9 @@ use toml::{Spanned, Value};
 use units::Bytes;
 
 use super::{
-    CertificateFiles, DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose, RuleSet, Zone,
+    Balance, CertificateFiles, DataCentre, Detours, Disk, LogFormat, Network, PartitionPolicy, Purpose,
+    RuleSet, Zone,
+    balancing::{self, BalancingSpec, HealthCheckSpec, OriginSpec},
     bus, by_status, check_host,
     kv::{self, token_hashes},
     links, origin_request,
@@ -102,7 +104,15 @@ struct ZoneSpec {
     name: Spanned<String>,
     hosts: Vec<Spanned<String>>,
     acme: Option<Spanned<bool>>,
-    origin: Vec<Spanned<String>>,
+    origin: Vec<Spanned<OriginSpec>>,
+    balance: Option<Spanned<Balance>>,
+    balance_by: Option<Spanned<String>>,
+    health_check: Option<Spanned<HealthCheckSpec>>,
+    #[serde(default)]
+    failover_statuses: Vec<Spanned<u16>>,
+    slow_start: Option<Spanned<String>>,
+    eject_after: Option<Spanned<NonZero<u32>>>,
+    eject_for: Option<Spanned<String>>,
     origin_host: Option<Spanned<String>>,
     #[serde(default)]
     origin_headers: origin_request::HeadersSpec,
@@ -148,6 +158,21 @@ struct ZoneSpec {
     https_only: bool,
     canonical_host: Option<Spanned<String>>,
     hsts: Option<Spanned<Value>>,
+}
+
+impl ZoneSpec {
+    fn balancing(&self) -> BalancingSpec<'_> {
+        BalancingSpec {
+            origins: &self.origin,
+            balance: self.balance.as_ref(),
+            by: self.balance_by.as_ref(),
+            health_check: self.health_check.as_ref(),
+            failover_statuses: &self.failover_statuses,
+            slow_start: self.slow_start.as_ref(),
+            eject_after: self.eject_after.as_ref(),
+            eject_for: self.eject_for.as_ref(),
+        }
+    }
 }
 
 fn many(number: NonZero<u32>) -> usize {
@@ -356,8 +381,8 @@ impl Checks<'_> {
             &zone.origin_headers,
             zone.origin_auth.as_ref(),
         )?;
-        let origin =
-            |url: &Spanned<String>| Ok(self.origin(url)?.with_server_name(origin_request.host.server_name()));
+        let server_name = origin_request.host.server_name();
+        let origin = |origin| self.origin(origin).map(|url| url.with_server_name(server_name));
         let (tiers, regional) = tiers::read(self.document, self.purpose, written, centres)?;
         let hosts: Vec<_> = zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?;
         let reader = RuleReader { document: self.document, purpose: self.purpose, hosts: &hosts };
@@ -373,6 +398,7 @@ impl Checks<'_> {
             name: zone.name.get_ref().clone(),
             acme: zone.acme.as_ref().is_some_and(|acme| *acme.get_ref()),
             origins: zone.origin.iter().map(origin).collect::<Result<_, _>>()?,
+            balancing: balancing::read(self.document, &zone.balancing())?,
             origin_request,
             rules: RuleSet::new(rules, site),
             hosts,
@@ -392,10 +418,10 @@ impl Checks<'_> {
         })
     }
 
-    fn origin(&self, origin: &Spanned<String>) -> Result<OriginUrl, Diagnostic> {
-        origin.get_ref().parse().map_err(|error| {
-            self.document
-                .mistake(origin.span(), format!("\"{}\" is not an origin: {error}", origin.get_ref()))
+    fn origin(&self, origin: &Spanned<OriginSpec>) -> Result<OriginUrl, Diagnostic> {
+        let url = origin.get_ref().url();
+        url.parse().map_err(|error| {
+            self.document.mistake(origin.span(), format!("\"{url}\" is not an origin: {error}"))
         })
     }
 

@@ -54,8 +54,9 @@ impl PassReason {
 impl PassEntry {
     fn of(context: &RequestContext, reason: PassReason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = context.rule_for(status);
-        // Raw forwarding copies target and fields.
+        // Raw forwarding copies target and fields, and does not use the pool.
         if context.zone().changes_requests()
+            || context.zone().balancing.needs_pool()
             || context.has_actions()
             || context.matches().is_client_specific()
         {

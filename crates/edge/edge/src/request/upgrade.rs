@@ -1,7 +1,7 @@
 //! Protocol upgrades on a client connection, for example WebSocket (RFC 9110 section 7.8). If the
 //! origin accepts, bytes are tunnelled in both directions.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use http_cache::{CacheStatus, Forward, hop_by_hop::remove_hop_by_hop};
 use http_stack::{
@@ -11,8 +11,12 @@ use http_stack::{
 use tokio::io::copy_bidirectional;
 
 use crate::{
-    peers::tunnel::UPGRADE, request::context::RequestContext, response::build::add_cache_status,
-    server::worker_state::WorkerState, telemetry::counters::CacheResult, upstream::origins::upstream_headers,
+    peers::tunnel::UPGRADE,
+    request::context::RequestContext,
+    response::build::add_cache_status,
+    server::worker_state::WorkerState,
+    telemetry::counters::CacheResult,
+    upstream::{balance::leased_body::OriginLease, origins::upstream_headers},
 };
 
 impl WorkerState {
@@ -47,6 +51,7 @@ impl WorkerState {
                 CacheResult::Bypass,
             );
         };
+        let lease = response.extensions_mut().remove::<Arc<OriginLease>>();
         self.record_result(CacheResult::Bypass, &mut response);
         let protocol = response.headers().get(header::UPGRADE).cloned();
         remove_hop_by_hop(response.headers_mut());
@@ -54,6 +59,7 @@ impl WorkerState {
         response.headers_mut().extend(protocol.map(|protocol| (header::UPGRADE, protocol)));
         add_cache_status(response.headers_mut(), &status);
         response.extensions_mut().insert(Downstream::then(async move |mut visitor| {
+            let _lease = lease;
             let Some(mut origin) = origin.take() else { return };
             // After an error both connections are reset, so that neither end mistakes a truncated
             // stream for a complete one.

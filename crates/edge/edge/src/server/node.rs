@@ -75,6 +75,8 @@ impl Node {
         let (traces, traffic) = (Arc::new(Traces::new(workers)), Arc::new(TrafficMetrics::new(workers)));
         traces.set(network.traces.as_ref());
         let trusts_proxies = AtomicBool::new(!network.trusted_proxies.is_empty());
+        let origins = OriginPool::new(&traffic);
+        origins.pools.configure(&network);
         let network = RwLock::new(Arc::new(network));
         let hits = (0..workers).map(|_| Mutex::new(HitTable::new(memory, workers))).collect();
         let pass_table = (0..workers).map(|_| Mutex::default()).collect();
@@ -86,7 +88,7 @@ impl Node {
             purge_log: PurgeLog::new(),
             nats: NatsState::default(),
             collapse: Arc::default(),
-            origins: OriginPool::new(&traffic),
+            origins,
             traffic,
             handshakes: Arc::default(),
             hit_for_miss: HitForMiss::default(),
@@ -170,6 +172,7 @@ impl Node {
         }
         let trusts_proxies = !network.trusted_proxies.is_empty();
         self.trusts_proxies.fetch_or(trusts_proxies, Relaxed);
+        self.origins.pools.configure(&network);
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
         self.trusts_proxies.store(trusts_proxies, Relaxed);
         for worker in 0..self.hit_tables.len() {

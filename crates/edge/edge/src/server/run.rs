@@ -157,6 +157,7 @@ pub fn run(
         let _here = runtime.enter();
         node.start_peers(peers);
         node.join_nats(journal);
+        node.origins.pools.start_checks(clients.requests.fresh(), &node.network());
     }
     let sender = Exporter::new(Arc::clone(&node.traces), clients.requests.fresh(), &name, &node.data_centre);
     let (over, is_over) = watch::channel(());

@@ -34,4 +34,4 @@ impl Connectors {
 /// The limit per worker and origin. Each connection is an open file.
 const MAX_CONNECTIONS: usize = 1024;
 /// The limit of user connections.
-const MAX_WAITING: usize = 20_000;
+pub(crate) const MAX_WAITING: usize = 20_000;

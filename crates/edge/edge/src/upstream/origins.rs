@@ -14,6 +14,7 @@ use crate::{
     },
     telemetry::{access_log::UpstreamTiming, traffic::TrafficMetrics},
     upstream::{
+        balance::{choice::OriginChoice, pools::Pools},
         forwarded,
         origin_request::{change_request, trim_vary},
         trailers,
@@ -30,19 +31,27 @@ use http_stack::{
     uri::Authority,
 };
 
-#[derive(Debug)]
 pub(crate) struct OriginPool {
     health: OriginHealth,
     traffic: Arc<TrafficMetrics>,
+    pub(crate) pools: Pools,
 }
 
 impl OriginPool {
     pub(crate) fn new(traffic: &Arc<TrafficMetrics>) -> Self {
-        Self { health: OriginHealth::default(), traffic: Arc::clone(traffic) }
+        let (health, pools) = (OriginHealth::default(), Pools::default());
+        Self { health, traffic: Arc::clone(traffic), pools }
+    }
+
+    pub(crate) fn choose<'z>(&self, context: &'z RequestContext, now: Time) -> OriginChoice<'z> {
+        match self.pools.of(context.zone()) {
+            Some(pool) => OriginChoice::of_pool(pool, context),
+            None => OriginChoice::of_list(context.zone(), self.ordered_origins(context.zone(), now)),
+        }
     }
 
     /// Origins that failed recently are last.
-    pub(crate) fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z OriginUrl> {
+    fn ordered_origins<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z OriginUrl> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
             origins.sort_by_cached_key(|origin| !self.health.is_up(origin, now));
@@ -149,7 +158,10 @@ impl OriginPool {
     /// All origins of the zone failed recently, or are silent for longer than the time after which
     /// clients receive stale content.
     pub(crate) fn are_failing(&self, zone: &Zone, now: Time) -> bool {
-        zone.origins.iter().all(|origin| self.health.is_failing(origin, zone.stale_after, now))
+        let is_failing = |origin: &OriginUrl| {
+            self.health.is_failing(origin, zone.stale_after, now) || !self.pools.is_up(zone, origin)
+        };
+        zone.origins.iter().all(is_failing)
     }
 }
 

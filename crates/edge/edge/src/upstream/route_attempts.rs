@@ -29,6 +29,13 @@ use crate::{
     server::worker_state::WorkerState,
 };
 
+/// Why a request has no response.
+pub(crate) struct Unanswered {
+    pub(crate) rejection: Rejection,
+    /// Whether an origin may have received a part of it.
+    pub(crate) was_sent: bool,
+}
+
 struct RouteAttempts<'a> {
     worker: &'a WorkerState,
     peers: &'a Arc<Peers>,
@@ -49,7 +56,7 @@ impl WorkerState {
         request: Request<Body>,
         context: &RequestContext,
         now: Time,
-    ) -> Result<Response<Body>, Rejection> {
+    ) -> Result<Response<Body>, Unanswered> {
         let search = RouteAttempts {
             worker: self,
             peers,
@@ -66,7 +73,7 @@ impl WorkerState {
 }
 
 impl RouteAttempts<'_> {
-    async fn run(self, request: Request<Body>) -> Result<Response<Body>, Rejection> {
+    async fn run(self, request: Request<Body>) -> Result<Response<Body>, Unanswered> {
         let address = match self.peers.origin_address(self.origin) {
             Some(address) => address,
             None => match resolve(self.origin).await {
@@ -75,7 +82,10 @@ impl RouteAttempts<'_> {
                     address
                 }
                 // The client reports the resolver's error.
-                None => return self.direct(request).await.0.result.map_err(|why| why.refusal()),
+                None => {
+                    let Attempt { result, was_sent, .. } = self.direct(request).await.0;
+                    return result.map_err(|why| Unanswered { rejection: why.refusal(), was_sent });
+                }
             },
         };
         let (mut tries, next) =
@@ -86,6 +96,7 @@ impl RouteAttempts<'_> {
         let (mut remaining, mut next) = (Some(request), Some(next));
         let mut failed: Vec<String> = Vec::new();
         let mut first: Option<Result<Response<Body>, Rejection>> = None;
+        let mut was_sent = false;
         while let (Some(request), Some(Next { route, hedge })) = (remaining.take(), next.take()) {
             let mut tried = match (route, hedge) {
                 // Boxed to keep this future small.
@@ -96,10 +107,11 @@ impl RouteAttempts<'_> {
             if tried.is_silence() {
                 tried = self.explain_failure(tried, address, in_time).await;
             }
+            was_sent |= tried.was_sent;
             let blame = tried.scope(&self.context.zone().detour_statuses);
             if let FailureScope::None = blame {
                 self.mark_worked(address, &tried);
-                return tried.result.map_err(|why| why.refusal());
+                return tried.result.map_err(|why| Unanswered { rejection: why.refusal(), was_sent });
             }
             failed.push(format!("{}: {}", self.named(tried.route), tried.sentence()));
             let is_harmless = spare.is_some() && (!tried.was_sent || self.context.method.is_safe());
@@ -117,7 +129,7 @@ impl RouteAttempts<'_> {
             spare = remaining.as_ref().and_then(again);
         }
         tracing::info!(origin = %self.origin, "no route leads to an origin: {}", failed.join("; "));
-        first.unwrap_or(Err(UNREACHABLE))
+        first.unwrap_or(Err(UNREACHABLE)).map_err(|rejection| Unanswered { rejection, was_sent })
     }
 
     fn mark_worked(&self, address: SocketAddr, tried: &Attempt) {

@@ -24,7 +24,10 @@ use crate::{
         rejection::{BROKE_OFF, BUSY, OUTSIDE_PREFIX, Rejection, TOO_SLOW, UNREACHABLE},
     },
     server::worker_state::WorkerState,
-    upstream::origins::{clean_response, forward_interim, rejection_for},
+    upstream::{
+        origins::{clean_response, forward_interim, rejection_for},
+        route_attempts::Unanswered,
+    },
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,8 +155,8 @@ impl WorkerState {
         }
     }
 
-    /// Recently failed origins are last. Another origin is tried only if the request is safe and
-    /// can be repeated: the first one may have processed it.
+    /// Another origin is tried only if the request is safe and can be repeated: the first one may
+    /// have processed it. In a pool, another one is tried also if nothing of the request was sent.
     pub(crate) async fn fetch_from_origins(
         &self,
         client: &Client,
@@ -163,16 +166,17 @@ impl WorkerState {
         now: Time,
         peers: Option<&Arc<Peers>>,
     ) -> Result<Response<Body>, Rejection> {
-        let origins = self.origins.ordered_origins(context.zone(), now);
+        let mut choice = self.origins.choose(context, now);
         let may_repeat = context.method.is_safe();
         let mut remaining = Some((headers, body));
-        let mut rejection = UNREACHABLE;
-        for (number, origin) in origins.iter().enumerate() {
-            let Some((headers, body)) = remaining.take() else { break };
+        let mut last = Err(UNREACHABLE);
+        while let Some((headers, body)) = remaining.take() {
+            let Some(chosen) = choice.next().await? else { break };
+            let origin = chosen.origin;
             if origin.is_left_by(context.url.path()) {
-                return Err(OUTSIDE_PREFIX);
+                return last.or(Err(OUTSIDE_PREFIX));
             }
-            if may_repeat && number + 1 < origins.len() {
+            if (may_repeat || choice.repeats_unsent()) && choice.has_next() {
                 remaining = body.again().map(|body| (headers.clone(), body));
             }
             let mut request = Request::new(body);
@@ -192,25 +196,38 @@ impl WorkerState {
                 None => {
                     let mut trace = Trace::start(client.clock().now());
                     let attempt = self.origins.send(client, origin, request, context, now, &mut trace).await;
-                    attempt.map_err(rejection_for)
+                    attempt.map_err(|failure| Unanswered {
+                        rejection: rejection_for(failure),
+                        was_sent: trace.first_write().is_some(),
+                    })
                 }
             };
-            match result {
-                Ok(response) => {
-                    let response = clean_response(response, context.zone().next_byte);
-                    // An unsafe request is not repeated, even if its response body is truncated.
-                    if !may_repeat {
-                        return Ok(response);
-                    }
-                    match peek_body(response).await {
-                        Ok(response) => return Ok(response),
-                        Err(why) => rejection = why,
-                    }
+            let response = match result {
+                Ok(response) => clean_response(response, context.zone().next_byte),
+                Err(Unanswered { rejection, was_sent }) => {
+                    chosen.failed(rejection);
+                    remaining = remaining.filter(|_| may_repeat || !was_sent);
+                    // An answer of another origin is worth more.
+                    last = last.or(Err(rejection));
+                    continue;
                 }
-                Err(why) => rejection = why,
+            };
+            // An unsafe request is not repeated, even if its response body is truncated.
+            if !may_repeat {
+                return Ok(chosen.responded(response));
+            }
+            match peek_body(response).await {
+                Ok(response) if remaining.is_some() && choice.fails_over(&response) => {
+                    last = Ok(chosen.responded(response));
+                }
+                Ok(response) => return Ok(chosen.responded(response)),
+                Err(rejection) => {
+                    chosen.failed(rejection);
+                    last = last.or(Err(rejection));
+                }
             }
         }
-        Err(rejection)
+        last
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) struct OriginState(Mutex<Health>);
 struct Health {
     /// Until this time, other origins are tried first.
     down_until: Option<Time>,
+    last_failure: Option<(Failure, Time)>,
+    /// Whether the log has the failure and not yet the recovery.
+    is_logged_as_failing: bool,
     /// No direct request has received a response since.
     has_failed_path: bool,
     in_flight: u64,
@@ -55,6 +58,10 @@ impl OriginHealth {
         OriginStatus {
             address: origin.label(),
             healthy: health.is_up(now),
+            reason: health
+                .last_failure
+                .filter(|_| !health.is_up(now))
+                .map(|(failure, _)| failure.to_string()),
             connections,
             in_flight: health.in_flight,
             requests: health.requests,
@@ -96,6 +103,25 @@ impl OriginState {
 }
 
 impl Health {
+    fn log_failure(&mut self, origin: &Origin, (failure, trace): (&Failure, &Trace), now: Time) {
+        if self.is_logged_as_failing {
+            tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
+        } else {
+            tracing::warn!(%origin, %failure, step = %trace.step(), "an origin fails");
+        }
+        self.is_logged_as_failing = true;
+        self.last_failure = Some((*failure, now));
+    }
+
+    /// An origin that fails now and then has at most one line for each delay.
+    fn log_recovery(&mut self, origin: &Origin, now: Time) {
+        let Some((failure, at)) = self.last_failure.filter(|_| self.is_logged_as_failing) else { return };
+        if now.since(at) >= RETRY_DELAY {
+            self.is_logged_as_failing = false;
+            tracing::warn!(%origin, last_failure = %failure, "an origin responds again");
+        }
+    }
+
     fn is_up(&self, now: Time) -> bool {
         self.down_until.is_none_or(|until| now >= until)
     }
@@ -112,6 +138,7 @@ impl InFlightGuard {
         }
         match failure {
             None => {
+                health.log_recovery(origin, now);
                 health.down_until = None;
                 health.has_failed_path = false;
                 health.silent_since = (health.in_flight > 1).then(clock::now);
@@ -119,7 +146,7 @@ impl InFlightGuard {
             // The request was not sent completely: no capacity here, or the client aborted it.
             Some(failure) if is_local_failure(*failure) || *failure == Failure::Source => {}
             Some(failure) => {
-                tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
+                health.log_failure(origin, (failure, trace), now);
                 health.failures += 1;
                 health.down_until = Some(now.after(RETRY_DELAY));
             }
