@@ -10,6 +10,7 @@ mod links;
 mod log_format;
 mod origin_request;
 mod origin_url;
+mod rate_limit;
 mod request_key;
 mod revoked;
 mod rule_spec;
@@ -43,6 +44,7 @@ pub use self::{
     log_format::LogFormat,
     origin_request::{OriginAuth, OriginHost, OriginRequest},
     origin_url::{OriginUrl, OriginUrlError},
+    rate_limit::RateLimit,
     request_key::RequestKey,
     secret::Secret,
     source_positions::SourcePositions,
@@ -183,6 +185,8 @@ pub struct Zone {
     pub origins: Vec<OriginUrl>,
     /// How requests are distributed to the origins.
     pub balancing: LoadBalancing,
+    /// Limits of clients' requests.
+    pub rate_limits: Vec<RateLimit>,
     /// Changes of requests to these origins.
     pub origin_request: OriginRequest,
     /// Rules in the order of the file, and the settings of the whole site.

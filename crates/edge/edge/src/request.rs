@@ -7,5 +7,6 @@ pub(crate) mod handler;
 pub(crate) mod hop_by_hop;
 pub(crate) mod max_forwards;
 pub(crate) mod pipeline;
+pub(crate) mod rate_limit;
 pub(crate) mod rejection;
 pub(crate) mod upgrade;

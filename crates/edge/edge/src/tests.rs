@@ -26,6 +26,7 @@ mod path_failures;
 mod purges;
 mod purges_over_nats;
 mod ranges;
+mod rate_limits;
 mod raw_forward;
 mod reload;
 mod restart;

@@ -49,6 +49,9 @@ pub struct Status {
     /// Zones with load balancing, health checks, ejection, failover or limits of their origins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolStatus>,
+    /// Zones with rate limits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_limits: Vec<RateLimitStatus>,
     /// Requests from other data centres since the start. Absent without links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_of_others: Option<Requests>,
@@ -250,6 +253,15 @@ pub struct Connections {
     pub refused: u64,
     /// Maximum number of connections per IPv4 address or IPv6 /64.
     pub limit_per_address: u64,
+}
+
+/// Rate limits of a zone.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RateLimitStatus {
+    /// Name of the zone.
+    pub zone: String,
+    /// Number of requests rejected since the start.
+    pub rate_limited: u64,
 }
 
 /// Usage of the object store.

@@ -84,6 +84,12 @@ pub(crate) fn prometheus(status: &Status, traffic: &TrafficMetrics, handshakes: 
     }
     page.traffic(traffic, handshakes);
     pools::write(&mut page, &status.pools);
+    if !status.rate_limits.is_empty() {
+        page.family("rate_limited_total", "counter", "Client requests rejected because of a rate limit.");
+    }
+    for limits in &status.rate_limits {
+        page.value("rate_limited_total", &[("zone", &limits.zone)], limits.rate_limited);
+    }
     page.network(status);
     page.text
 }
@@ -386,7 +392,7 @@ mod tests {
     use super::*;
     use crate::admin::api::{
         ByCacheStatus, CertificateSource, Connections, HeardFrom, LinkStatus, LogStatus, OriginStatus,
-        PoolMemberStatus, PoolStatus, PurgesStatus, Requests, TraceStatus, Usage,
+        PoolMemberStatus, PoolStatus, PurgesStatus, RateLimitStatus, Requests, TraceStatus, Usage,
     };
     use crate::telemetry::{counters::CacheResult, traffic::RequestSeries};
 
@@ -511,6 +517,7 @@ mod tests {
                 failures: 0,
                 connect_ms: None,
             }],
+            rate_limits: vec![RateLimitStatus { zone: "shop".into(), rate_limited: 61 }],
             pools: vec![PoolStatus {
                 zone: "shop".into(),
                 balance: "hash".into(),
@@ -633,6 +640,7 @@ mod tests {
             "longhaul_edge_kv_disk_values{data_centre=\"lhr\"} 21",
             "longhaul_edge_kv_disk_working{data_centre=\"lhr\"} 1",
             "longhaul_edge_kv_unchanged_total{data_centre=\"lhr\"} 23",
+            "longhaul_edge_rate_limited_total{data_centre=\"lhr\",zone=\"shop\"} 61",
             "longhaul_edge_zone_origin_up{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 0",
             "longhaul_edge_zone_origin_weight{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 0.5",
             "longhaul_edge_zone_origin_ejections_total{data_centre=\"lhr\",zone=\"shop\",origin=\"http://a:80\"} 42",

@@ -15,7 +15,10 @@ use tokio::{task::spawn_blocking, time::Instant};
 use crate::{
     Error,
     admin::{
-        api::{Connections, Envelope, Fault, Purged, PurgedIn, Purges, PurgesStatus, Status, Usage},
+        api::{
+            Connections, Envelope, Fault, Purged, PurgedIn, Purges, PurgesStatus, RateLimitStatus, Status,
+            Usage,
+        },
         metrics,
         tier_settings::{EXPECTED, TierSetting},
     },
@@ -135,6 +138,7 @@ fn status(node: &Node) -> Status {
         kv: node.kv.as_ref().map(|kv| kv.report()),
         origins: node.origins.report(origins.into_iter(), |origin| node.connections(origin), node.now()),
         pools: node.origins.pools.report(),
+        rate_limits: rate_limits(node, &network),
         requests_of_others: peers.as_ref().map(|_| node.peer_counters.report()),
         tiers: peers.as_ref().map_or_else(Vec::new, |peers| peers.report_tiers(&network)),
         links: peers.as_ref().map_or_else(Vec::new, |peers| peers.report_links()),
@@ -144,6 +148,15 @@ fn status(node: &Node) -> Status {
             PurgesStatus { bus: node.nats_status(), ..node.purge_log.report(&node.data_centre, names) }
         }),
     }
+}
+
+fn rate_limits(node: &Node, network: &Network) -> Vec<RateLimitStatus> {
+    let zones = network.zones.iter().filter(|zone| !zone.rate_limits.is_empty());
+    let status = |zone: &Zone| RateLimitStatus {
+        rate_limited: node.rate_limiter.limited(&zone.name),
+        zone: zone.name.clone(),
+    };
+    zones.map(status).collect()
 }
 
 fn explain(node: &Arc<Node>, request: &Uri) -> Response<Body> {

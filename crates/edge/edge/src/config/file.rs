@@ -17,6 +17,7 @@ use super::{
     kv::{self, token_hashes},
     links, origin_request,
     origin_url::OriginUrl,
+    rate_limit::{self, RateLimitSpec},
     revoked,
     rule_spec::RuleSpec,
     rules::{self, RuleReader},
@@ -117,6 +118,8 @@ struct ZoneSpec {
     #[serde(default)]
     origin_headers: origin_request::HeadersSpec,
     origin_auth: Option<Spanned<origin_request::AuthSpec>>,
+    #[serde(default)]
+    rate_limit: Vec<Spanned<RateLimitSpec>>,
     #[serde(default, with = "units::duration")]
     stale_if_error: Duration,
     #[serde(default = "stale_after", with = "units::duration")]
@@ -398,6 +401,7 @@ impl Checks<'_> {
             name: zone.name.get_ref().clone(),
             acme: zone.acme.as_ref().is_some_and(|acme| *acme.get_ref()),
             origins: zone.origin.iter().map(origin).collect::<Result<_, _>>()?,
+            rate_limits: rate_limit::read(self.document, &zone.rate_limit)?,
             balancing: balancing::read(self.document, &zone.balancing())?,
             origin_request,
             rules: RuleSet::new(rules, site),

@@ -127,6 +127,21 @@ fn balancing_mistakes_have_position_and_remedy() {
         (two, "TWO\neject_after = 2\neject_for = \"0s\"\n", "n.toml:14:13: a duration above 0 is needed"),
         (
             "origin = ",
+            "rate_limit = [{ rate = \"10/d\" }]\norigin = ",
+            "n.toml:12:24: \"10/d\" is not a rate: expected one such as \"10/s\"",
+        ),
+        (
+            "origin = ",
+            "rate_limit = [{ rate = \"10/s\", path = \"api\" }]\norigin = ",
+            "\"api\" matches no path: expected one such as \"/api/*\"",
+        ),
+        (
+            "origin = ",
+            "rate_limit = [{ rate = \"10/s\", status = 200 }]\norigin = ",
+            "200 is not an error status: expected 400 to 599",
+        ),
+        (
+            "origin = ",
             "health_check = { path = \"healthz\" }\norigin = ",
             "n.toml:12:25: \"healthz\" is not a path: expected one such as \"/healthz\"",
         ),

@@ -161,6 +161,12 @@ impl RequestContext {
         &self.network.zones[self.zone]
     }
 
+    /// Each of such requests counts, so the fast paths do not answer them.
+    pub(crate) fn has_rate_limit(&self) -> bool {
+        let limits = &self.zone().rate_limits;
+        self.forwarded.is_none() && limits.iter().any(|limit| limit.covers(self.original_url().path()))
+    }
+
     pub(crate) fn network(&self) -> &Network {
         &self.network
     }

@@ -22,7 +22,7 @@ use crate::{
     request::{
         body_limit::BodyLimit,
         context::RequestContext,
-        rejection::{CONTENT_TOO_LARGE, INCOMPLETE, NOT_CACHED, Rejection},
+        rejection::{CONTENT_TOO_LARGE, INCOMPLETE, NOT_CACHED, RATE_LIMITED, Rejection},
     },
     response::build::{add_cache_headers, add_cache_status, from_object, respond},
     rules::answer::{Answer, FixedResponse},
@@ -58,9 +58,11 @@ impl WorkerState {
         context.upstream_timing = self.access_log.as_ref().map(|_| Arc::default());
         let upstream_timing = context.upstream_timing.clone();
         let changes = context.response_changes.clone();
-        let mut response = match context.answer.take() {
-            Some(answer) => self.answer_by_rule(&context, *answer),
-            None => self.handle_admitted(context, body).await,
+        let limits = self.rate_limiter.check(&context, self.monotonic_ns());
+        let mut response = match (&limits, context.answer.take()) {
+            (Err(excess), _) => self.reject(RATE_LIMITED.with_status(excess.status)),
+            (Ok(_), Some(answer)) => self.answer_by_rule(&context, *answer),
+            (Ok(_), None) => self.handle_admitted(context, body).await,
         };
         if body_limit.is_exceeded() && response.extensions().get::<Rejection>().is_some() {
             response = self.reject(CONTENT_TOO_LARGE);
@@ -69,6 +71,10 @@ impl WorkerState {
             && response.extensions().get::<Rejection>().is_some()
         {
             changes.apply(response.status(), response.headers_mut());
+        }
+        match &limits {
+            Ok(fields) => fields.insert_into(&mut response),
+            Err(excess) => excess.insert_into(&mut response),
         }
         self.complete_outcome(&mut response, zone, upstream_timing.as_deref());
         apply_error_page(&network.zones[number], &mut response);

@@ -15,6 +15,10 @@ impl Rejection {
         Self { status, code: word, message: sentence }
     }
 
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
     pub(crate) fn response(self) -> Response<Body> {
         let mut response = Response::new(Body::whole(format!("{}\n", self.message)));
         *response.status_mut() = self.status;
@@ -92,6 +96,12 @@ pub(crate) const CONTENT_TOO_LARGE: Rejection = Rejection::new(
     StatusCode::PAYLOAD_TOO_LARGE,
     "content-too-large",
     "The request's content is larger than this site accepts.",
+);
+
+pub(crate) const RATE_LIMITED: Rejection = Rejection::new(
+    StatusCode::TOO_MANY_REQUESTS,
+    "rate-limited",
+    "Too many requests: send the next one after the time in Retry-After.",
 );
 
 pub(crate) const INCOMPLETE: Rejection = Rejection::new(

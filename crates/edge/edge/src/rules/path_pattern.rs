@@ -49,6 +49,11 @@ impl PathPattern {
         Self { normal, decoded }
     }
 
+    /// Whether an origin may interpret the path as one of the pattern. Expects a path in normal form.
+    pub(crate) fn may_match(&self, path: &str) -> bool {
+        self.fit(&Readings::of(path)) != MatchResult::No
+    }
+
     pub(super) fn fit(&self, readings: &Readings<'_>) -> MatchResult {
         let merged = self.normal.matches(&readings.merged);
         // A pattern that contains a parameter cannot match interpretations without parameters.

@@ -82,6 +82,7 @@ impl WorkerState {
         let is_plain = context.forwarded.is_none()
             && context.version == Version::HTTP_11
             && context.method == Method::GET
+            && !context.has_rate_limit()
             && context.headers.keys().all(|name| may_be_forwarded_raw(name.as_str()));
         let mut pass_table = self.own_pass_table();
         // A concurrent reload replaces the network before it clears the index.
@@ -98,6 +99,7 @@ impl WorkerState {
         response: &Response<Body>,
     ) {
         if !context.is_plain()
+            || context.has_rate_limit()
             || form != default_form(context, object)
             || context.matches().is_client_specific()
         {

@@ -10,6 +10,8 @@ mod health_checks;
 pub(crate) mod leased_body;
 mod pool;
 pub(crate) mod pools;
+mod queue;
 mod round_robin;
 mod slow_start;
+mod state;
 mod zone_pool;

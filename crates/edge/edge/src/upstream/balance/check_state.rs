@@ -1,6 +1,6 @@
 //! The state of an origin according to its active health checks.
 
-use super::pool::{Change, State};
+use super::state::{Change, State};
 
 /// An origin is up until checks fail.
 #[derive(Debug, Clone, Default)]

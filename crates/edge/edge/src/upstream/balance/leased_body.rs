@@ -14,7 +14,7 @@ use http_stack::{
     body::{Frame, Frames, SizeHint},
 };
 
-use super::zone_pool::Queue;
+use super::queue::Queue;
 
 /// Counts until it is dropped.
 #[derive(Debug)]

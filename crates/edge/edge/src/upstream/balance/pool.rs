@@ -10,6 +10,7 @@ use super::{
     ejection::{Ejection, EjectionRule},
     round_robin::RoundRobin,
     slow_start::effective_weight,
+    state::{Change, State},
 };
 use crate::config::Balance;
 
@@ -50,21 +51,6 @@ pub(super) struct MemberHealth {
     ejection: Ejection,
     recovered: Option<Time>,
     picks: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Up,
-    /// Health checks failed, or in a report the last request.
-    Down,
-    Ejected,
-}
-
-/// A change of a member's state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
-    pub(super) state: State,
-    pub(super) reason: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,16 +271,6 @@ impl Member {
             health if health.check.is_down() => State::Down,
             health if health.ejection.is_ejected() => State::Ejected,
             _ => State::Up,
-        }
-    }
-}
-
-impl State {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Ejected => "ejected",
         }
     }
 }

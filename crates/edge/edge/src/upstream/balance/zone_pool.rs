@@ -5,25 +5,26 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
 };
 
 use tier_routing::KeyHash;
-use tokio::{sync::Notify, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     check_state::Thresholds,
     ejection::EjectionRule,
     leased_body::OriginLease,
-    pool::{Change, MemberSettings, Outcome, Pick, PickInput, Pool, PoolSettings, State},
+    pool::{MemberSettings, Outcome, Pick, PickInput, Pool, PoolSettings},
+    queue::Queue,
+    state::{Change, State},
 };
 use crate::{
     admin::api::{PoolMemberStatus, PoolStatus},
     config::{HealthCheck, LoadBalancing, OriginUrl, Zone},
     request::rejection::{BUSY, Rejection},
-    upstream::connectors::MAX_WAITING,
     util::clock,
 };
 
@@ -34,35 +35,6 @@ pub(crate) struct ZonePool {
     pool: Mutex<Pool>,
     in_flight: Vec<Arc<AtomicU32>>,
     queue: Arc<Queue>,
-}
-
-/// Requests that wait for an origin with a free place. Survives a reload.
-#[derive(Debug, Default)]
-pub(super) struct Queue {
-    freed: Notify,
-    waiting: AtomicUsize,
-}
-
-struct QueuePlace<'q>(&'q Queue);
-
-impl Queue {
-    fn enter(&self) -> Option<QueuePlace<'_>> {
-        let place = QueuePlace(self);
-        (self.waiting.fetch_add(1, SeqCst) < MAX_WAITING).then_some(place)
-    }
-
-    /// Must be called after the request in flight is subtracted.
-    pub(super) fn wake_one(&self) {
-        if self.waiting.load(SeqCst) > 0 {
-            self.freed.notify_one();
-        }
-    }
-}
-
-impl Drop for QueuePlace<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, SeqCst);
-    }
 }
 
 impl ZonePool {
