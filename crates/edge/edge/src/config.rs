@@ -59,7 +59,7 @@ use crate::{Error, rules::address_list::AddressList};
 /// Configuration of one network. All data centres read the same file.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Name of the network. It distinguishes its requests from those of other networks.
+    /// Name of the network. It distinguishes requests of different networks.
     pub name: String,
     /// CA certificate (PEM) that signs the certificates of all data centres. Required only with
     /// links.
@@ -93,7 +93,8 @@ pub struct DataCentre {
     pub listen: Vec<SocketAddr>,
     /// Listening addresses for clients over TLS. HTTP/3 uses the same numbers as UDP ports.
     pub listen_tls: Vec<SocketAddr>,
-    /// Default certificate for `listen_tls`: for clients that request no name, or a name without a certificate.
+    /// Default certificate for `listen_tls`: for clients that request no name, or a name without a
+    /// certificate.
     pub identity: Option<CertificateFiles>,
     /// Further certificates. A handshake selects one by the name that the client requests.
     pub certificates: Vec<CertificateFiles>,

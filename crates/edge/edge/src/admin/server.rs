@@ -307,8 +307,8 @@ fn failure(status: StatusCode, message: &str) -> Response<Body> {
     respond(status, &Envelope::<Purged> { success: false, errors, messages: vec![], result: None })
 }
 
-/// For the probes of an orchestrator. Both paths respond only after all listeners are open, and not
-/// after the process was asked to stop.
+/// For the probes of an orchestrator. Both paths respond from the moment at which all listeners are
+/// open until the process stops.
 fn probe_response(status: StatusCode, text: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::whole(text));
     *response.status_mut() = status;

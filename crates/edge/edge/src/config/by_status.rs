@@ -72,7 +72,7 @@ pub(super) fn cache_statuses(
     written: &BTreeMap<String, Spanned<String>>,
 ) -> Result<ByStatus<Duration>, Diagnostic> {
     if let Some((key, spanned)) = written.iter().find(|(key, _)| ["206", "304"].contains(&key.as_str())) {
-        let message = format!("a {key} is never stored by itself: remove it from cache_statuses");
+        let message = format!("responses with {key} are never stored: remove it from cache_statuses");
         return Err(document.mistake(spanned.span(), message));
     }
     ByStatus::read(document, written, 2, |text| {
@@ -134,7 +134,7 @@ mod tests {
             ("100 = \"1m\"", "is not a status"),
             ("600 = \"1m\"", "is not a status"),
             ("6xx = \"1m\"", "is not a status"),
-            ("206 = \"1m\"", "a 206 is never stored by itself"),
+            ("206 = \"1m\"", "responses with 206 are never stored"),
             ("404 = \"1 fortnight\"", "n.toml:1:7: "),
         ] {
             let document = Document::new("n.toml", text);

@@ -18,7 +18,7 @@ pub(crate) struct RequestFingerprint {
 }
 
 impl RequestFingerprint {
-    /// The response depends on the fields `names` and on those that the rules of its zone match.
+    /// The response depends on the fields `names` and on the fields that the rules of its zone match.
     /// `None` if the request repeats one of these fields.
     pub(crate) fn of<'n>(
         context: &'n RequestContext,

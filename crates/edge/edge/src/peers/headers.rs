@@ -175,7 +175,7 @@ const PROTOCOL_VERSION: &str = "2";
 const TIER_PATH: HeaderName = HeaderName::from_static("lh-tier-path");
 /// The cache key and the address of the user.
 const CACHE_KEY: HeaderName = HeaderName::from_static("lh-cache-key");
-/// The hash of the zone's rules, and the indices of those that match the client's request.
+/// The hash of the zone's rules, and the indices of the rules that match the client's request.
 const RULE_PLACE: HeaderName = HeaderName::from_static("lh-rule-place");
 
 /// Request: its kind, if it is not for an object.

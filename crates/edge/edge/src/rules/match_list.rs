@@ -23,7 +23,7 @@ impl MatchList {
         self.is_client_specific
     }
 
-    /// The hash of the rules, and the indices of the matching ones; `?` marks those that match only
+    /// The hash of the rules, and the indices of the matching ones; `?` marks rules that match only
     /// some interpretations.
     pub(crate) fn to_field(&self, hash: u64) -> String {
         let mut text = format!("{hash:016x}");

@@ -34,7 +34,7 @@ pub struct RuleSet {
     has_status: bool,
 }
 
-/// What the rules decide about a request.
+/// The decision of the rules about a request.
 #[derive(Debug, Default)]
 pub(crate) struct Decision {
     pub(crate) matches: MatchList,

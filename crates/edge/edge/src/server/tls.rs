@@ -1,4 +1,5 @@
-//! Certificates for clients: loaded from files, selected by name, replaced when the files change, and reported.
+//! Certificates for clients: loaded from files, selected by name, replaced when the files change, and
+//! reported.
 
 pub(crate) mod acme;
 pub(crate) mod certificate_file;

@@ -13,7 +13,7 @@ use super::{
     with,
 };
 
-/// The origin responds with what it received.
+/// The origin returns the request that it received.
 async fn echo(request: Request<Body>, number: usize) -> Response<Body> {
     let field = |name: &str| {
         let values: Vec<_> =

@@ -108,10 +108,11 @@ impl Identity {
         Ok(Self::with(settings.min_version, clients))
     }
 
-    /// Uses these certificates for later connections. A handshake selects one by the name that the client
-    /// requests: an exact name first, then a wildcard; among several, the first that the client's signature
-    /// schemes allow, `others` before `default`. Without a requested or a matching name, it uses `default`, or
-    /// else the first of `others`.
+    /// Uses these certificates for later connections.
+    ///
+    /// A handshake selects one by the name that the client requests: an exact name first, then a wildcard.
+    /// Among several it selects the first that the client's signature schemes allow, `others` before
+    /// `default`. Without a requested or a matching name, it uses `default`, or else the first of `others`.
     pub fn set(&self, default: Option<ServerCertificate>, others: Vec<ServerCertificate>) {
         self.store.set(default, others);
     }

@@ -24,8 +24,8 @@ pub struct CertificateStatus {
     /// Seconds until the next order at the ACME server. Absent for files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_order_in_s: Option<i64>,
-    /// Reason why the current file, or an order at the ACME server, cannot be used. The old certificate stays in
-    /// use. Absent while it works.
+    /// Reason why the current file, or an order at the ACME server, cannot be used. The old certificate
+    /// stays in use. Absent while it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -141,7 +141,7 @@ pub(in crate::config) fn check_hosts(
             )
         } else if name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok() || name.contains('_') {
             format!(
-                "an ACME certificate needs a DNS name, and \"{name}\" is none: move it to a zone without acme"
+                "an ACME certificate needs a DNS name, and \"{name}\" is not a DNS name: move it to a zone without acme"
             )
         } else {
             continue;

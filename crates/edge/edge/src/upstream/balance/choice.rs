@@ -1,4 +1,4 @@
-//! The origins that one request tries, in turn.
+//! The origins that a request tries, in turn.
 
 use std::{sync::Arc, vec};
 
@@ -95,7 +95,7 @@ impl ChosenOrigin<'_> {
     }
 }
 
-/// The cache key stands in for a field or cookie that the request lacks.
+/// The cache key replaces a field or cookie that the request lacks.
 fn hash_key(context: &RequestContext) -> KeyHash {
     let balancing = &context.zone().balancing;
     let value = |by: &RequestKey| {

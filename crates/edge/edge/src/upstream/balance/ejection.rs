@@ -43,7 +43,7 @@ impl Ejection {
         self.until
     }
 
-    /// Returns the end of an ejection that is over.
+    /// Returns the end of an expired ejection.
     pub(super) fn end(&mut self, now: Time) -> Option<Time> {
         let until = self.until.filter(|until| now >= *until)?;
         (self.until, self.ended, self.reason) = (None, Some(until), None);

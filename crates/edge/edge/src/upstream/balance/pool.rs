@@ -180,7 +180,7 @@ impl Pool {
         limit.is_some_and(|limit| in_flight.get(number).is_some_and(|in_flight| *in_flight >= limit))
     }
 
-    /// Ends ejections that are over. Without `eject_after` they are no changes: the health of an
+    /// Ends expired ejections. Without `eject_after` they are no changes: the health of an
     /// origin over all zones has a log line for them.
     pub(super) fn advance(&mut self, now: Time) -> Vec<(usize, Change)> {
         let mut changes = Vec::new();

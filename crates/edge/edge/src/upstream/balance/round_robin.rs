@@ -56,7 +56,7 @@ mod tests {
             for number in 1..=3 * total {
                 picks[rotation.next(&candidates(&weights)).unwrap()] += 1;
                 for (picked, weight) in picks.iter().zip(&weights) {
-                    // The sum of all credits is 0 after each pick, so the largest credit before one is
+                    // The sum of all credits is 0 after each pick. The largest credit before a pick is
                     // positive, and after it more than -total: a member is less than one pick ahead.
                     prop_assert!(picked * total - number * weight < total);
                     if number % total == 0 {

@@ -27,7 +27,8 @@ impl CertificateRequest {
     }
 }
 
-/// Creates the self-signed certificate that proves control of a name to an ACME server (RFC 8737 section 3), followed by its key; PEM.
+/// Creates the self-signed certificate that proves control of a name to an ACME server (RFC 8737
+/// section 3), followed by its key; PEM.
 ///
 /// # Errors
 /// The name is invalid in certificates.

@@ -1,4 +1,5 @@
-//! One certificate of a server, with its key: its names, validity, issuer, and reasons for clients to reject it.
+//! One certificate of a server, with its key: its names, validity, issuer, and reasons for clients to
+//! reject it.
 
 use std::{path::Path, sync::Arc};
 
@@ -27,7 +28,8 @@ pub struct ServerCertificate {
 }
 
 impl ServerCertificate {
-    /// Reads a certificate chain, the server's certificate first, and its key; both PEM, in two files or in one.
+    /// Reads a certificate chain, the server's certificate first, and its key; both PEM, in two files
+    /// or in one.
     ///
     /// # Errors
     /// A file cannot be read or has the wrong contents, or the key does not match the certificate.

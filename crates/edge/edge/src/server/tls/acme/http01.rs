@@ -1,4 +1,5 @@
-//! Responses to HTTP-01 challenges (RFC 8555 section 8.3). A data centre also answers for others that share its storage.
+//! Responses to HTTP-01 challenges (RFC 8555 section 8.3). A data centre also answers for others that
+//! share its storage.
 
 use std::{fs, path::Path};
 
@@ -26,7 +27,7 @@ fn read(file: &Path) -> Option<Vec<u8>> {
     if size > LONGEST_PROOF { None } else { fs::read(file).ok() }
 }
 
-/// Tokens are in base64url (RFC 8555 section 8.1), so none is a path.
+/// Tokens are in base64url (RFC 8555 section 8.1), so no token is a path.
 pub(super) fn is_token(text: &str) -> bool {
     let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
     !text.is_empty() && text.len() <= LONGEST_TOKEN && text.bytes().all(is_letter)

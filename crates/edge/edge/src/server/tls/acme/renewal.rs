@@ -92,7 +92,7 @@ impl<T: Fn(String)> Renewal<'_, T> {
         let Some(_lock) = self.storage.lock(host).map_err(alone)? else {
             return Ok(now_s + LOCKED_PAUSE_S);
         };
-        // Another data centre may have renewed it before this one had the lock.
+        // Another data centre may have renewed it before this data centre had the lock.
         if let Some(at_s) = self.installed(host).filter(|at_s| *at_s > now_s) {
             return Ok(at_s);
         }

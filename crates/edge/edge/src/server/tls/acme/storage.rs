@@ -1,7 +1,8 @@
-//! The directory of an ACME account: the account's key, the certificates with their keys, and responses to challenges.
+//! The directory of an ACME account: the account's key, the certificates with their keys, and responses
+//! to challenges.
 //!
-//! Data centres that share the directory share all of these. A lock file per host ensures that one of them
-//! orders a certificate.
+//! Data centres that share the directory share all of these. A lock file per host ensures that a single
+//! data centre orders its certificate.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

@@ -178,7 +178,7 @@ proptest! {
         while let Pick::Member(number) = pool.choose(&order, key) {
             order.push(number);
         }
-        // All are tried, each once, and those that are up come first.
+        // All are tried, each once, and healthy origins come first.
         let up = order.iter().take_while(|&&number| pool.is_up(number)).count();
         prop_assert_eq!(up, down.iter().filter(|(a, b)| !a && !b).count());
         order.sort_unstable();
