@@ -28,7 +28,7 @@ fn the_figures_of_the_readme_are_claims_of_the_scenario() {
     let readme = std::fs::read_to_string(project("README.md")).unwrap();
     let picture = readme.split("\n## ").find(|section| section.starts_with("The picture")).unwrap();
     for side in ["swift", "steady"] {
-        // "swift    55-66 ms  <| faster   700-1400 ms"
+        // "swift    50-66 ms  <| faster   700-1400 ms"
         let name = format!(" {side}  ");
         let mut rows = picture.lines().filter_map(|line| Some(line.rsplit_once(&name)?.1.trim_start()));
         let row = rows.find(|row| row.starts_with(|c: char| c.is_ascii_digit())).unwrap();
