@@ -183,7 +183,7 @@ fn tell(event: Event) {
 }
 
 fn announce(ready: &ListenAddresses) {
-    quick_build::note();
+    quick_build::print_note();
     if ready.has_taken_over {
         say("took over from the running process");
     }

@@ -105,7 +105,7 @@ impl Serve {
         };
         let has_operator = config.operator.is_some();
         let ready = |ready: &serve::Ready| {
-            quick_build::note();
+            quick_build::print_note();
             for address in &ready.addresses {
                 say(&format!("listening on {scheme}://{address}/"));
             }

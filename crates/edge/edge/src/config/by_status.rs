@@ -91,7 +91,7 @@ pub(super) fn error_pages(
     ByStatus::read(document, written, 4, |path| {
         let path = path.get_ref();
         let body = match fs::metadata(path) {
-            Ok(file) if file.len() > LARGEST_PAGE => {
+            Ok(file) if file.len() > MAX_PAGE_BYTES => {
                 return Err(format!("the page {} is larger than 1 MB", path.display()));
             }
             Ok(_) => fs::read(path),
@@ -108,7 +108,7 @@ pub(super) fn error_pages(
     })
 }
 
-const LARGEST_PAGE: u64 = 1_000_000;
+const MAX_PAGE_BYTES: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {

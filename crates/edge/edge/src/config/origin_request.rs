@@ -142,7 +142,7 @@ pub(super) fn read(
     let auth = auth.map(|auth| checks.auth(auth.get_ref())).transpose()?;
     let host = match host {
         Some(host) => checks.host(host)?,
-        // A service with signatures knows only its own name.
+        // A service that checks signatures accepts only the host of its URL.
         None if auth.is_some() => OriginHost::Origin,
         None => OriginHost::Visitor,
     };
@@ -266,7 +266,7 @@ fn has_port(text: &str, host: &str) -> bool {
 
 const SIGNED: [&str; 3] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"];
 
-/// Framing, loops, and fields with which the cache makes requests.
+/// Fields of framing and loop detection, and fields that the cache sets in requests.
 const RESERVED: [HeaderName; 11] = [
     header::CONTENT_LENGTH,
     header::CONTENT_ENCODING,

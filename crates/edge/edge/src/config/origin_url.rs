@@ -52,7 +52,7 @@ impl OriginUrl {
     }
 
     /// Whether some servers would read the path as one outside of the prefix: `/..%2Fother`.
-    pub(crate) fn is_left_by(&self, path: &str) -> bool {
+    pub(crate) fn escapes_prefix(&self, path: &str) -> bool {
         if self.prefix.is_empty() {
             return false;
         }
@@ -189,11 +189,11 @@ mod tests {
     fn paths_that_may_leave_the_prefix_are_found() {
         let origin = url("http://a.example/bucket");
         for path in ["/..%2Fother", "/a/..%2F..%2Fother", "/..\\other", "/..;/other"] {
-            assert!(origin.is_left_by(path), "{path}");
-            assert!(!url("http://a.example").is_left_by(path), "{path}");
+            assert!(origin.escapes_prefix(path), "{path}");
+            assert!(!url("http://a.example").escapes_prefix(path), "{path}");
         }
         for path in ["/", "/a//b", "/a;b", "/a%2Fb", "/a%3Fb", "/a/..%2Fb", "/a%20b"] {
-            assert!(!origin.is_left_by(path), "{path}");
+            assert!(!origin.escapes_prefix(path), "{path}");
         }
     }
 

@@ -14,7 +14,7 @@ use crate::rules::path_pattern::PathPattern;
 #[derive(Debug, Clone)]
 pub struct RateLimit {
     path: Option<PathPattern>,
-    /// The part of a request that has a limit each.
+    /// Each value of this part of a request has a separate limit.
     pub by: RequestKey,
     /// Nanoseconds between two requests at the rate.
     pub interval_ns: u64,
@@ -35,8 +35,8 @@ pub(super) struct RateLimitSpec {
 }
 
 impl RateLimit {
-    /// Expects a path in normal form. A path that an origin may interpret as one of the pattern is
-    /// covered too.
+    /// Expects a path in normal form. Also covers a path that an origin may interpret
+    /// as a match.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.path.as_ref().is_none_or(|pattern| pattern.may_match(path))
     }
@@ -46,10 +46,10 @@ pub(super) fn read(
     document: &Document,
     written: &[Spanned<RateLimitSpec>],
 ) -> Result<Vec<RateLimit>, Diagnostic> {
-    written.iter().map(|limit| limit_of(document, limit.get_ref())).collect()
+    written.iter().map(|limit| read_limit(document, limit.get_ref())).collect()
 }
 
-fn limit_of(document: &Document, limit: &RateLimitSpec) -> Result<RateLimit, Diagnostic> {
+fn read_limit(document: &Document, limit: &RateLimitSpec) -> Result<RateLimit, Diagnostic> {
     let RateLimitSpec { path, by, rate, burst, status } = limit;
     if let Some(path) = path.as_ref().filter(|path| !path.get_ref().starts_with(['/', '*'])) {
         let message = format!("\"{}\" matches no path: expected one such as \"/api/*\"", path.get_ref());

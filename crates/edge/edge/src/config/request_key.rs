@@ -4,7 +4,7 @@ use std::{borrow::Cow, net::IpAddr};
 
 use http_stack::{HeaderMap, HeaderName, header};
 
-/// A part of requests.
+/// The part of a request that is the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestKey {
     /// The client's address.
@@ -40,7 +40,7 @@ impl RequestKey {
     }
 }
 
-/// An IPv4 address, or the first 64 bits of an IPv6 address: one subscriber has all of the others.
+/// An IPv4 address, or the first 64 bits of an IPv6 address: one subscriber usually has the whole network.
 fn network_prefix(client: IpAddr) -> Vec<u8> {
     match client.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),

@@ -6,29 +6,13 @@ use http_stack::{HeaderMap, HeaderName, Scheme, header, server::Peer};
 
 use crate::rules::address_list::AddressList;
 
-/// The client of a request: the rightmost address of `X-Forwarded-For` that is not a proxy's, if a
-/// trusted proxy opened the connection. The fields of the chain are removed then, because this data
-/// centre sets them towards origins.
-pub(crate) fn of(peer: Peer, headers: &mut HeaderMap, trusted: &AddressList) -> Peer {
+/// Returns the client of a request, if a trusted proxy opened the connection. Removes the fields of the
+/// proxies, because this data centre sets them towards origins.
+pub(crate) fn behind_proxies(peer: Peer, headers: &mut HeaderMap, trusted: &AddressList) -> Peer {
     if !trusted.contains(peer.address.ip()) {
         return peer;
     }
-    let mut address = None;
-    for line in headers.get_all(FORWARDED_FOR).iter().rev() {
-        let hops = line.as_bytes().rsplit(|&byte| byte == b',').map(|hop| hop_address(hop.trim_ascii()));
-        for hop in hops {
-            // The rest of a chain with an invalid element cannot be trusted.
-            let Some(hop) = hop else { return finish(peer, address, headers) };
-            address = Some(hop);
-            if !trusted.contains(hop) {
-                return finish(peer, address, headers);
-            }
-        }
-    }
-    finish(peer, address, headers)
-}
-
-fn finish(peer: Peer, address: Option<IpAddr>, headers: &mut HeaderMap) -> Peer {
+    let address = forwarded_address(headers, trusted);
     let scheme = headers.get(FORWARDED_PROTO).and_then(|proto| match proto.as_bytes() {
         b"https" => Some(Scheme::Https),
         b"http" => Some(Scheme::Http),
@@ -39,6 +23,21 @@ fn finish(peer: Peer, address: Option<IpAddr>, headers: &mut HeaderMap) -> Peer 
     }
     let address = address.map_or(peer.address, |address| SocketAddr::new(address, 0));
     Peer { address, scheme: scheme.unwrap_or(peer.scheme) }
+}
+
+/// The rightmost address that is not trusted, or the last trusted address before an invalid element or
+/// the end.
+fn forwarded_address(headers: &HeaderMap, trusted: &AddressList) -> Option<IpAddr> {
+    let lines = headers.get_all(FORWARDED_FOR).iter().rev();
+    let hops = lines.flat_map(|line| line.as_bytes().rsplit(|&byte| byte == b','));
+    let mut address = None;
+    for hop in hops.map(|hop| hop_address(hop.trim_ascii())) {
+        address = hop.or(address);
+        if !hop.is_some_and(|hop| trusted.contains(hop)) {
+            break;
+        }
+    }
+    address
 }
 
 /// With or without a port: some proxies append it.
@@ -69,7 +68,7 @@ mod tests {
             headers.insert(FORWARDED_PROTO, proto.parse().unwrap());
         }
         let peer = Peer { address: peer.parse().unwrap(), scheme: Scheme::Http };
-        let found = of(peer, &mut headers, &trusted);
+        let found = behind_proxies(peer, &mut headers, &trusted);
         (found.address.ip().to_string(), found.scheme, headers)
     }
 

@@ -47,7 +47,7 @@ impl ClientHandler {
         worker.traces.count_untraced(worker.index());
         let notes = found.notes?;
         let series = notes.series.with_head(request.is_head);
-        worker.traffic.record_swift(worker.index(), series, body_bytes as u64);
+        worker.traffic.record_fast_hit(worker.index(), series, body_bytes as u64);
         let note = worker.access_log.as_ref().zip(began).zip(notes.log_suffix);
         let note = note.map(|((log, began), about)| log.hit_entry(began, request, about));
         Some((rendered, DeliveryObserver::new(note, None, None)))
@@ -114,7 +114,11 @@ impl Handler for ClientHandler {
         if let Some(&peer) = request.extensions().get::<Peer>()
             && worker.is_trusted_proxy(peer)
         {
-            let client = client_address::of(peer, request.headers_mut(), &worker.network().trusted_proxies);
+            let client = client_address::behind_proxies(
+                peer,
+                request.headers_mut(),
+                &worker.network().trusted_proxies,
+            );
             request.extensions_mut().insert(client);
         }
         let (began, method) = (worker.monotonic_ns(), request.method().clone());

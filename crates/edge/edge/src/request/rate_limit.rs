@@ -37,7 +37,7 @@ pub(crate) struct RateLimitFields {
 }
 
 /// A request beyond a limit.
-pub(crate) struct LimitExcess {
+pub(crate) struct LimitExceeded {
     pub(crate) status: StatusCode,
     fields: RateLimitFields,
     wait: u64,
@@ -46,7 +46,7 @@ pub(crate) struct LimitExcess {
 impl RateLimiter {
     /// Takes a token from each limit that covers the request as the client sent it. `now` is in
     /// nanoseconds of a monotonic clock.
-    pub(crate) fn check(&self, context: &RequestContext, now: u64) -> Result<RateLimitFields, LimitExcess> {
+    pub(crate) fn check(&self, context: &RequestContext, now: u64) -> Result<RateLimitFields, LimitExceeded> {
         let mut fields = RateLimitFields::default();
         for (number, limit) in context.zone().rate_limits.iter().enumerate() {
             if !limit.covers(context.original_url().path()) {
@@ -56,7 +56,7 @@ impl RateLimiter {
             fields.add(number, limit, &decision, now);
             if !decision.is_allowed {
                 self.count(&context.zone().name);
-                return Err(LimitExcess { status: limit.status, fields, wait: decision.wait });
+                return Err(LimitExceeded { status: limit.status, fields, wait: decision.wait });
             }
         }
         Ok(fields)
@@ -112,7 +112,7 @@ impl RateLimitFields {
     }
 }
 
-impl LimitExcess {
+impl LimitExceeded {
     pub(crate) fn insert_into(&self, response: &mut Response<Body>) {
         let seconds = self.wait.div_ceil(NANOS).max(1);
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());

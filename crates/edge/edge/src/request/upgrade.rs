@@ -16,7 +16,7 @@ use crate::{
     response::build::add_cache_status,
     server::worker_state::WorkerState,
     telemetry::counters::CacheResult,
-    upstream::{balance::leased_body::OriginLease, origins::upstream_headers},
+    upstream::{balance::in_flight_permit::InFlightPermit, origins::upstream_headers},
 };
 
 impl WorkerState {
@@ -51,7 +51,7 @@ impl WorkerState {
                 CacheResult::Bypass,
             );
         };
-        let lease = response.extensions_mut().remove::<Arc<OriginLease>>();
+        let lease = response.extensions_mut().remove::<Arc<InFlightPermit>>();
         self.record_result(CacheResult::Bypass, &mut response);
         let protocol = response.headers().get(header::UPGRADE).cloned();
         remove_hop_by_hop(response.headers_mut());

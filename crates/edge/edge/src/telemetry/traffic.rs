@@ -79,7 +79,7 @@ impl RequestSeries {
         }
     }
 
-    /// Of a GET or HEAD, whose counters are adjacent.
+    /// The same series with the method HEAD or GET.
     pub(crate) fn with_head(self, is_head: bool) -> Self {
         Self { method: u8::from(is_head), ..self }
     }
@@ -113,22 +113,22 @@ impl TrafficMetrics {
     /// `ns` is the time from the request's header to the header of the response. Called by the worker's
     /// thread only.
     pub(crate) fn record(&self, worker: usize, series: RequestSeries, ns: u64) {
-        let Some(traffic) = self.of(worker, series.zone) else { return };
+        let Some(traffic) = self.worker_traffic(worker, series.zone) else { return };
         add(traffic.requests(series), 1);
         traffic.durations[series.result as usize].observe(ns);
     }
 
     /// For a response of the fast path, whose duration is in the first bucket. Called by the worker's thread
     /// only.
-    pub(crate) fn record_swift(&self, worker: usize, series: RequestSeries, body_bytes: u64) {
-        let Some(traffic) = self.of(worker, series.zone) else { return };
+    pub(crate) fn record_fast_hit(&self, worker: usize, series: RequestSeries, body_bytes: u64) {
+        let Some(traffic) = self.worker_traffic(worker, series.zone) else { return };
         add(traffic.requests(series), 1);
         add(&traffic.body_bytes, body_bytes);
     }
 
     /// Called by the worker's thread only.
     pub(crate) fn add_body_bytes(&self, worker: usize, zone: ZoneNumber, bytes: u64) {
-        if let Some(traffic) = self.of(worker, zone) {
+        if let Some(traffic) = self.worker_traffic(worker, zone) {
             add(&traffic.body_bytes, bytes);
         }
     }
@@ -150,7 +150,7 @@ impl TrafficMetrics {
         zones.filter(|zone| !zone.requests.is_empty() || !zone.origins.is_empty()).collect()
     }
 
-    fn of(&self, worker: usize, zone: ZoneNumber) -> Option<&WorkerTraffic> {
+    fn worker_traffic(&self, worker: usize, zone: ZoneNumber) -> Option<&WorkerTraffic> {
         self.slots.get(usize::from(zone.0))?.get()?.workers.get(worker)
     }
 }
@@ -182,8 +182,9 @@ impl ZoneTraffic {
         for (method, method_name) in METHODS.into_iter().enumerate() {
             for (class, class_name) in CLASSES.into_iter().enumerate() {
                 for result in CacheResult::ALL {
-                    let count =
-                        |of: &WorkerTraffic| of.requests[method][class][result as usize].load(Relaxed);
+                    let count = |worker: &WorkerTraffic| {
+                        worker.requests[method][class][result as usize].load(Relaxed)
+                    };
                     let number: u64 = self.workers.iter().map(count).sum();
                     if number > 0 {
                         requests.push((method_name, class_name, result.name(), number));
@@ -193,10 +194,10 @@ impl ZoneTraffic {
         }
         let durations = CacheResult::ALL.into_iter().map(|result| {
             let mut sum = DurationCounts::default();
-            self.workers.iter().for_each(|of| sum.add(&of.durations[result as usize].counts()));
+            self.workers.iter().for_each(|worker| sum.add(&worker.durations[result as usize].counts()));
             let of_result = requests.iter().filter(|(_, _, name, _)| *name == result.name());
             let all: u64 = of_result.map(|(.., number)| number).sum();
-            // The fast path counts requests only.
+            // The fast path records no durations: its requests belong to the first bucket.
             sum.buckets[0] += all.saturating_sub(sum.total());
             (result.name(), sum)
         });
@@ -209,7 +210,7 @@ impl ZoneTraffic {
             durations: durations.filter(|(_, sum)| sum.total() > 0).collect(),
             requests,
             origins,
-            body_bytes: self.workers.iter().map(|of| of.body_bytes.load(Relaxed)).sum(),
+            body_bytes: self.workers.iter().map(|worker| worker.body_bytes.load(Relaxed)).sum(),
         }
     }
 }
@@ -240,7 +241,7 @@ mod tests {
             traffic.record(worker, RequestSeries::new(zone, &method, status, result), 1_000_000);
         }
         let hit = RequestSeries::new(zone, &Method::GET, StatusCode::OK, CacheResult::Hit);
-        traffic.record_swift(0, hit, 5);
+        traffic.record_fast_hit(0, hit, 5);
         traffic.add_body_bytes(1, zone, 7);
         let report = traffic.report();
         let [z] = &report[..] else { panic!("{report:?}") };

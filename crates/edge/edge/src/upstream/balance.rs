@@ -7,7 +7,7 @@ mod check_state;
 pub(crate) mod choice;
 mod ejection;
 mod health_checks;
-pub(crate) mod leased_body;
+pub(crate) mod in_flight_permit;
 mod pool;
 pub(crate) mod pools;
 mod queue;

@@ -8,7 +8,7 @@ use http_stack::{
     Body, Failure, HeaderMap, HeaderName, HeaderValue, Request, Uri, header, uri::PathAndQuery,
 };
 
-use super::sigv4::{EMPTY_PAYLOAD, SignedParts, SigningScope, UNSIGNED_PAYLOAD, amz_date, canonical_query};
+use super::sigv4::{EMPTY_PAYLOAD_SHA256, SignedParts, Signer, UNSIGNED_PAYLOAD, amz_date, canonical_query};
 use crate::config::{OriginAuth, OriginHost, OriginRequest, OriginUrl, Secret};
 
 /// Failures other than a target that is too long are impossible for a validated configuration.
@@ -64,7 +64,7 @@ pub(crate) fn trim_vary(headers: &mut HeaderMap, changes: &OriginRequest) {
 }
 
 fn sign(request: &mut Request<Body>, auth: &OriginAuth, now: Time) -> Result<(), Failure> {
-    let payload = if request.method().is_safe() { EMPTY_PAYLOAD } else { UNSIGNED_PAYLOAD };
+    let payload = if request.method().is_safe() { EMPTY_PAYLOAD_SHA256 } else { UNSIGNED_PAYLOAD };
     let date = amz_date(now);
     let query = request.uri().query().map(canonical_query);
     if let Some(query) = &query {
@@ -77,7 +77,7 @@ fn sign(request: &mut Request<Body>, auth: &OriginAuth, now: Time) -> Result<(),
     if let Some(token) = auth.session_token.as_ref().map(Secret::value) {
         insert_secret(headers, SECURITY_TOKEN, token);
     }
-    let scope = SigningScope {
+    let scope = Signer {
         region: &auth.region,
         service: &auth.service,
         access_key: auth.access_key.value(),

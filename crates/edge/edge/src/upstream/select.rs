@@ -173,10 +173,10 @@ impl WorkerState {
         while let Some((headers, body)) = remaining.take() {
             let Some(chosen) = choice.next().await? else { break };
             let origin = chosen.origin;
-            if origin.is_left_by(context.url.path()) {
+            if origin.escapes_prefix(context.url.path()) {
                 return last.or(Err(OUTSIDE_PREFIX));
             }
-            if (may_repeat || choice.repeats_unsent()) && choice.has_next() {
+            if (may_repeat || choice.retries_unsent()) && choice.has_next() {
                 remaining = body.again().map(|body| (headers.clone(), body));
             }
             let mut request = Request::new(body);

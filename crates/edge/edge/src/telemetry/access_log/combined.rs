@@ -36,7 +36,7 @@ pub(super) fn client_fields<'f>(fields: impl Iterator<Item = (&'f str, &'f [u8])
     for (separator, value) in [(&b"\""[..], referer), (b"\" \"", user_agent)] {
         text.extend_from_slice(separator);
         match value {
-            Some(value) => escape(&value[..value.len().min(LONGEST_FIELD)], &mut text),
+            Some(value) => escape(&value[..value.len().min(MAX_FIELD_BYTES)], &mut text),
             None => text.push(b'-'),
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn client_fields<'f>(fields: impl Iterator<Item = (&'f str, &'f [u8])
     text.into()
 }
 
-/// `age` is the time since the request began.
+/// `age_ns` is the time since the request began.
 pub(super) fn write(
     remote: Option<SocketAddr>,
     (age_ns, body_bytes): (u64, u64),
@@ -98,7 +98,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Fields may be as long as a whole header.
-const LONGEST_FIELD: usize = 2048;
+const MAX_FIELD_BYTES: usize = 2048;
 
 #[cfg(test)]
 mod tests {

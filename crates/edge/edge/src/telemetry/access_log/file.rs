@@ -106,7 +106,7 @@ fn header(centre: &str) -> Header {
     }
 }
 
-/// Renames `access.jsonl` to `access.2026-11-24T03-34-12.123Z.jsonl`.
+/// The new name of `access.jsonl` is `access.2026-11-24T03-34-12.123Z.jsonl`.
 fn dated_name(path: &Path) -> PathBuf {
     let now = clock::wall().replace(':', "-");
     let extension = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));

@@ -1,4 +1,4 @@
-//! Thread that writes the lines of all cores to the file.
+//! Thread that writes the lines of all workers to the file.
 
 use std::{
     io, mem,

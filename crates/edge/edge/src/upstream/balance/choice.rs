@@ -5,7 +5,7 @@ use std::{sync::Arc, vec};
 use http_stack::{Body, Response};
 use tier_routing::KeyHash;
 
-use super::{leased_body::OriginLease, pool::Outcome, zone_pool::ZonePool};
+use super::{in_flight_permit::InFlightPermit, pool::Outcome, zone_pool::ZonePool};
 use crate::{
     config::{Balance, OriginUrl, RequestKey, Zone},
     request::{
@@ -27,7 +27,7 @@ enum Order<'z> {
 /// An origin, and its pool if the zone has one.
 pub(crate) struct ChosenOrigin<'z> {
     pub(crate) origin: &'z OriginUrl,
-    member: Option<(Arc<ZonePool>, usize, OriginLease)>,
+    member: Option<(Arc<ZonePool>, usize, InFlightPermit)>,
 }
 
 impl<'z> OriginChoice<'z> {
@@ -65,8 +65,8 @@ impl<'z> OriginChoice<'z> {
         }
     }
 
-    /// Requests with an unsafe method are sent again too if nothing of them was sent.
-    pub(crate) fn repeats_unsent(&self) -> bool {
+    /// Whether a request with an unsafe method may go to another origin if no byte of it was sent.
+    pub(crate) fn retries_unsent(&self) -> bool {
         matches!(self.order, Order::Pool { .. })
     }
 
@@ -88,14 +88,14 @@ impl ChosenOrigin<'_> {
     }
 
     pub(crate) fn failed(self, rejection: Rejection) {
-        // This machine or the client is at fault.
+        // These are failures of this data centre or of the client, not of the origin.
         if let Some((pool, number, _)) = self.member.filter(|_| ![BUSY, INCOMPLETE].contains(&rejection)) {
             pool.record(number, Outcome::NoResponse { reason: rejection.code });
         }
     }
 }
 
-/// The cache key replaces a field or cookie that the request lacks.
+/// Uses the cache key without `balance_by`, and if the request lacks the field or cookie.
 fn hash_key(context: &RequestContext) -> KeyHash {
     let balancing = &context.zone().balancing;
     let value = |by: &RequestKey| {
@@ -108,5 +108,5 @@ fn hash_key(context: &RequestContext) -> KeyHash {
     }
 }
 
-/// Each origin may take `first_byte`.
+/// Each attempt may take as long as `first_byte`.
 const MAX_ATTEMPTS: usize = 5;

@@ -9,18 +9,17 @@ use http_cache::Time;
 pub(crate) struct EjectionRule {
     /// Consecutive failures.
     pub(crate) after: u32,
-    /// The duration of the first ejection. Each repetition is longer by it.
+    /// The duration of the first ejection. Each further ejection is longer by this duration.
     pub(crate) duration: Duration,
-    /// Whether a response with a 5xx status is a failure.
-    pub(crate) counts_statuses: bool,
-    /// Whether durations grow, and at most half of the origins are ejected together.
+    /// Whether the rule is from `eject_after`: a 5xx status is a failure, durations grow, and at most
+    /// half of the origins are ejected together.
     pub(crate) is_outlier_rule: bool,
 }
 
 impl EjectionRule {
     /// The rule of a zone without `eject_after`: one request without a response.
     pub(crate) const DEFAULT: Self =
-        Self { after: 1, duration: Duration::from_secs(10), counts_statuses: false, is_outlier_rule: false };
+        Self { after: 1, duration: Duration::from_secs(10), is_outlier_rule: false };
 }
 
 #[derive(Debug, Clone, Default)]
@@ -50,8 +49,8 @@ impl Ejection {
         Some(until)
     }
 
-    /// Returns whether it ended an ejection. An outlier stays ejected: earlier requests of it may
-    /// still succeed.
+    /// Returns whether it ended an ejection. An outlier stays ejected: responses to
+    /// earlier requests may still arrive.
     pub(super) fn succeeded(&mut self, rule: &EjectionRule, now: Time) -> bool {
         self.consecutive = 0;
         if rule.is_outlier_rule || self.until.is_none() {
@@ -91,19 +90,15 @@ impl Ejection {
     }
 }
 
-/// As long as Envoy's `max_ejection_time` with the default durations.
+/// With the default duration, the longest ejection is 5 min, like `max_ejection_time` of Envoy.
 const MAX_MULTIPLE: u32 = 10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RULE: EjectionRule = EjectionRule {
-        after: 3,
-        duration: Duration::from_secs(30),
-        counts_statuses: true,
-        is_outlier_rule: true,
-    };
+    const RULE: EjectionRule =
+        EjectionRule { after: 3, duration: Duration::from_secs(30), is_outlier_rule: true };
 
     fn seconds(seconds: u64) -> Time {
         Time::from_millis(seconds * 1000)

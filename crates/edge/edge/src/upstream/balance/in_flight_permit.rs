@@ -18,12 +18,12 @@ use super::queue::Queue;
 
 /// Counts until it is dropped.
 #[derive(Debug)]
-pub(crate) struct OriginLease {
+pub(crate) struct InFlightPermit {
     in_flight: Arc<AtomicU32>,
     queue: Arc<Queue>,
 }
 
-impl OriginLease {
+impl InFlightPermit {
     pub(super) fn new(in_flight: Arc<AtomicU32>, queue: Arc<Queue>) -> Self {
         in_flight.fetch_add(1, SeqCst);
         Self { in_flight, queue }
@@ -39,23 +39,23 @@ impl OriginLease {
         if is_complete {
             return response;
         }
-        response.map(|body| Body::stream(LeasedBody { body, lease: Some(self) }))
+        response.map(|body| Body::stream(BodyWithPermit { body, lease: Some(self) }))
     }
 }
 
-impl Drop for OriginLease {
+impl Drop for InFlightPermit {
     fn drop(&mut self) {
         self.in_flight.fetch_sub(1, SeqCst);
         self.queue.wake_one();
     }
 }
 
-struct LeasedBody {
+struct BodyWithPermit {
     body: Body,
-    lease: Option<OriginLease>,
+    lease: Option<InFlightPermit>,
 }
 
-impl Frames for LeasedBody {
+impl Frames for BodyWithPermit {
     type Data = Bytes;
     type Error = Failure;
 

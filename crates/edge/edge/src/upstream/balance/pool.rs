@@ -204,7 +204,7 @@ impl Pool {
         let member = self.members.get_mut(number)?;
         let status;
         let reason = match outcome {
-            Outcome::Response { status: code } if rule.counts_statuses && code >= 500 => {
+            Outcome::Response { status: code } if rule.is_outlier_rule && code >= 500 => {
                 status = format!("status {code}");
                 &status
             }

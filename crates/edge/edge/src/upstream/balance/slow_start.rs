@@ -27,7 +27,7 @@ pub(super) fn effective_weight(
 
 const THOUSANDTHS: i64 = 1000;
 
-/// The first requests show whether the origin works. With a share of 0 there would be none.
+/// With a share of 0, the origin would receive no requests.
 const LEAST_SHARE: f64 = 0.1;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::{
     check_state::Thresholds,
     ejection::EjectionRule,
-    leased_body::OriginLease,
+    in_flight_permit::InFlightPermit,
     pool::{MemberSettings, Outcome, Pick, PickInput, Pool, PoolSettings},
     queue::Queue,
     state::{Change, State},
@@ -76,7 +76,7 @@ impl ZonePool {
         self: &Arc<Self>,
         tried: &[usize],
         key: KeyHash,
-    ) -> Result<Option<(usize, OriginLease)>, Rejection> {
+    ) -> Result<Option<(usize, InFlightPermit)>, Rejection> {
         let now = clock::now();
         let mut pool = self.lock();
         let changes = pool.advance(now);
@@ -89,7 +89,7 @@ impl ZonePool {
             Pick::Member(number) => Ok(self
                 .in_flight
                 .get(number)
-                .map(|count| (number, OriginLease::new(Arc::clone(count), Arc::clone(&self.queue))))),
+                .map(|count| (number, InFlightPermit::new(Arc::clone(count), Arc::clone(&self.queue))))),
         };
         drop(pool);
         changes.iter().for_each(|(number, change)| self.log(*number, change));
@@ -101,7 +101,7 @@ impl ZonePool {
         self: &Arc<Self>,
         key: KeyHash,
         max_wait: Duration,
-    ) -> Result<Option<(usize, OriginLease)>, Rejection> {
+    ) -> Result<Option<(usize, InFlightPermit)>, Rejection> {
         let picked = self.pick(&[], key);
         if picked.is_ok() {
             return picked;
@@ -195,8 +195,7 @@ impl ZonePool {
 }
 
 fn settings(balancing: &LoadBalancing) -> PoolSettings {
-    let outlier =
-        |(after, duration)| EjectionRule { after, duration, counts_statuses: true, is_outlier_rule: true };
+    let outlier = |(after, duration)| EjectionRule { after, duration, is_outlier_rule: true };
     let thresholds = |check: &HealthCheck| Thresholds { healthy: check.healthy, unhealthy: check.unhealthy };
     PoolSettings {
         balance: balancing.balance,

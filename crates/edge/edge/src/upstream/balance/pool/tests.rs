@@ -25,12 +25,7 @@ fn pool_with(balance: Balance, weights: &[u32], change: impl FnOnce(&mut PoolSet
 }
 
 fn outliers(settings: &mut PoolSettings) {
-    settings.ejection = EjectionRule {
-        after: 2,
-        duration: Duration::from_secs(30),
-        counts_statuses: true,
-        is_outlier_rule: true,
-    };
+    settings.ejection = EjectionRule { after: 2, duration: Duration::from_secs(30), is_outlier_rule: true };
 }
 
 fn at(seconds: u64) -> Time {
